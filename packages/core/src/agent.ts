@@ -176,7 +176,7 @@ export class Agent<Output = unknown> {
 
   /**
    * Opens the session of a sub-agent; the driver of its parent owns it. For `subAgent`.
-   * @throws OthersSession where somebody else has a run in it, which stays as it is
+   * @throws OthersSession if somebody else has a run in it, which stays as it is
    */
   openChild({
     session,

@@ -16,7 +16,7 @@ export { deepest, isTooDeep } from "./json/depth.ts";
 /** What is wrong with a value: in words, and where in it (`.clocks.idleMs`). Undefined: it is valid. */
 export type Check = (value: unknown) => { at: string; says: string } | undefined;
 
-/** A check for every option there is: one that is forgotten does not compile. */
+/** A check for every option: a missing one is a compile error. */
 export type ChecksOf<Options> = { readonly [option in keyof Required<Options>]: Check };
 
 /** The error for an invalid option. */
@@ -24,8 +24,8 @@ export const wrong = (option: string, message: string): RondoError =>
   invalidRequest(`option ${option}: ${message}`);
 
 /**
- * Checks what was given as options.
- * @param owner what they are the options of, where that is not plain: `tool "weather"`
+ * Checks the given options.
+ * @param owner what they are options of, if that is not clear: `tool "weather"`
  * @throws RondoError `invalid_request` naming the first invalid option, and what is needed
  */
 export function checkGiven(check: Check, given: unknown, owner?: string): void {
@@ -36,8 +36,8 @@ export function checkGiven(check: Check, given: unknown, owner?: string): void {
 }
 
 /**
- * Checks the one number that a rule is given: how often something may happen.
- * @throws RondoError `invalid_request` when it is none: it would be no limit, and nobody would hear of it
+ * Checks a rule's only number: how often something may happen.
+ * @throws RondoError `invalid_request` if it is not a number: it would silently be no limit
  */
 export const checkMax = (max: number, owner: string): void => checkGiven(maxOption, { max }, owner);
 
@@ -56,15 +56,15 @@ function shown(value: unknown): string {
   return typeof value === "object" && value !== null ? "an object" : String(value);
 }
 
-/** Something that is made somewhere else yet. */
+/** A value that is still being made. */
 export const isPromise = (value: unknown): boolean =>
   typeof value === "object" && typeof (value as { then?: unknown } | null)?.then === "function";
 
-/** A number that `fits`. Nothing can be said of what is none (NaN), and so it fits nowhere. */
+/** A number that `fits`. NaN never does. */
 const numeric = (what: string, fits: (value: number) => boolean): Check =>
   needed(what, (value) => typeof value === "number" && fits(value));
 
-/** Whatever it is; somebody else looks at it. */
+/** Any value; it is checked elsewhere. */
 export const anything: Check = () => undefined;
 /** A text. */
 export const text: Check = needed("a text", (value) => typeof value === "string");
@@ -72,29 +72,29 @@ export const text: Check = needed("a text", (value) => typeof value === "string"
 export const name: Check = needed("a name", (value) => typeof value === "string" && value !== "");
 /** True or false. */
 export const flag: Check = needed("true or false", (value) => typeof value === "boolean");
-/** A number, or infinite. */
+/** A number, or infinity. */
 export const number: Check = numeric("a number", (value) => !Number.isNaN(value));
-/** A number that may be kept with a run. */
+/** A number that can be stored with a run. */
 export const real: Check = numeric("a finite number", Number.isFinite);
-/** A number of at least 0, or infinite. */
+/** A number of at least 0, or infinity. */
 export const from0: Check = numeric("a number of at least 0", (value) => value >= 0);
-/** A number of at least so many that may be kept with a run. */
+/** A number of at least `least` that can be stored with a run. */
 export const atLeast = (least: number): Check =>
   numeric(`a finite number of at least ${least}`, (value) => value >= least && Number.isFinite(value));
-/** A number of at least 0 that may be kept with a run. */
+/** A number of at least 0 that can be stored with a run. */
 export const finite0: Check = atLeast(0);
-/** A number above 0, or infinite. */
+/** A number above 0, or infinity. */
 export const above0: Check = numeric("a number above 0", (value) => value > 0);
-/** A number above 0 that may be kept with a run. */
+/** A number above 0 that can be stored with a run. */
 export const finite: Check = numeric(
   "a finite number above 0",
   (value) => value > 0 && Number.isFinite(value),
 );
-/** A part of a whole, and neither none of it nor all. */
+/** A share, excluding 0 and 1. */
 export const share: Check = numeric("a number between 0 and 1", (value) => value > 0 && value < 1);
-/** A part of a whole: none of it, some, or all. */
+/** A share, including 0 and 1. */
 export const ratio: Check = numeric("a number from 0 to 1", (value) => value >= 0 && value <= 1);
-/** A part of a whole, or all of it. */
+/** A share, excluding 0 and including 1. */
 export const portion: Check = numeric("a number above 0, at most 1,", (value) => value > 0 && value <= 1);
 /** A point in time. */
 export const moment: Check = needed(
@@ -111,16 +111,16 @@ export const count: Check = numeric(
   "a whole number above 0",
   (value) => Number.isSafeInteger(value) && value > 0,
 );
-/** As many as there are. */
+/** No limit. */
 export const unlimited: Check = needed("Infinity", (value) => value === Number.POSITIVE_INFINITY);
 /** A function. */
 export const callable: Check = needed("a function", (value) => typeof value === "function");
-/** An object that is no list. */
+/** An object that is not a list. */
 export const object: Check = needed("an object", isObject);
-/** What can only be switched off. */
+/** An option that can only be turned off. */
 export const onlyNull: Check = needed("null, or nothing,", (value) => value === null);
 
-/** An object that can be kept with a run as it is. */
+/** An object that can be stored with a run as it is. */
 export const data: Check = (value) => {
   const fault = object(value);
   if (fault !== undefined) return fault;
@@ -136,19 +136,19 @@ export const data: Check = (value) => {
 export const oneOf = (...words: readonly string[]): Check =>
   needed(`one of ${words.join(", ")}`, (value) => words.includes(value as string));
 
-/** What may be switched off with `null`. */
+/** An option that `null` turns off. */
 export const orNull =
   (check: Check): Check =>
   (value) =>
     value === null ? undefined : check(value);
 
-/** What fits one of two; where it fits neither, the second has the word. */
+/** A value that passes one of two checks; if it passes neither, the error is that of the second. */
 export const either =
   (one: Check, other: Check): Check =>
   (value) =>
     one(value) === undefined ? undefined : other(value);
 
-/** What fits and holds something: a limit of nothing would be none. @param what it may hold, in words */
+/** A value that passes and is not empty: an empty limit would be no limit. @param what it may contain, in words */
 export const some =
   (check: Check, what: string): Check =>
   (value) =>
@@ -158,8 +158,8 @@ export const some =
       : { at: "", says: `${what} is needed, and nothing is given` });
 
 /**
- * What fits, with numbers that come one after the other: one that is given and is above a later one would never be met.
- * @param steps the names of the numbers in their order, with what each is where it is not given
+ * A value that passes, with numbers that increase: a number above a later one would never be reached.
+ * @param steps the names of the numbers in their order, with their defaults
  */
 export const rising =
   (check: Check, steps: Readonly<Record<string, number>>): Check =>
@@ -177,7 +177,7 @@ export const rising =
     return undefined;
   };
 
-/** A list, of which each must fit. */
+/** A list whose items all pass. */
 export const listOf =
   (check: Check): Check =>
   (value) => {
@@ -189,7 +189,7 @@ export const listOf =
     return undefined;
   };
 
-/** An object of whatever names, of which each must fit. */
+/** An object with any names, whose values all pass. */
 export const recordOf =
   (check: Check): Check =>
   (value) => {
@@ -203,8 +203,8 @@ export const recordOf =
   };
 
 /**
- * An object of these members. Any may be left out but the `required` ones.
- * @param others what becomes of members it does not know; or what is said of one, where there is something to say. Default: `refused`
+ * An object with these members. Any may be missing except the `required` ones.
+ * @param others what happens to unknown members; or a function that words the error for one. Default: `refused`
  */
 export function membersOf<Options>(
   members: ChecksOf<Options>,
@@ -233,7 +233,7 @@ export function membersOf<Options>(
   };
 }
 
-/** An object of whatever class, with these members and any others. @param what the whole of it in words */
+/** An object of any class, with these members and any others. @param what the whole of it in words */
 export const having = (what: string, members: { readonly [name: string]: Check }): Check =>
   needed(what, (value) => {
     if (value === null || value === undefined) return false;
@@ -241,7 +241,7 @@ export const having = (what: string, members: { readonly [name: string]: Check }
     return Object.entries(members).every(([name, check]) => check(held[name]) === undefined);
   });
 
-/** An object that can do these things. */
+/** An object with these methods. */
 export const able = (what: string, ...methods: readonly string[]): Check =>
   having(what, Object.fromEntries(methods.map((name) => [name, callable])));
 

@@ -1,7 +1,7 @@
 // The room of time and randomness: the only source of both.
 //
-// The loop itself has neither; its driver stamps records with them and waits by them. A program may bring its own clock:
-// tests whose retries take no time, a simulation, an engine with durable timers.
+// The loop itself has neither; its driver puts them into records, and waits with them. A program may pass its own clock:
+// tests in which retries take no time, a simulation, an engine with durable timers.
 
 import { type Check, callable, needed, wrong } from "./checks.ts";
 
@@ -10,14 +10,17 @@ export interface Clock {
   now(): number;
   /** In [0, 1). */
   random(): number;
-  /** Calls `then` once, `ms` milliseconds from now (0 to {@link longestWait}). Returns how to prevent that. */
+  /** Calls `then` once, after `ms` milliseconds (0 to {@link longestWait}). Returns a function that cancels it. */
   after(ms: number, then: () => void): () => void;
 }
 
-/** The longest a clock can be asked to wait at once, in milliseconds. Who waits for longer looks at the time and asks again. */
+/** The longest wait that a clock accepts, in milliseconds. For a longer wait, check the time afterwards and wait again. */
 export const longestWait: number = 2 ** 31 - 1;
 
-/** The host's own clock, looked up at each call: fake timers of a test runner set both, or waits would never end. */
+/**
+ * The host's own clock, looked up at each call: a test runner's fake timers replace both functions, and waits would never
+ * end otherwise.
+ */
 export const systemClock: Clock = {
   now: () => Date.now(),
   random: () => Math.random(),
@@ -34,7 +37,7 @@ const callingOff = needed(
   (value) => callable(value) === undefined,
 );
 
-/** A clock that a host brings. What it tells stands in records, and a wait that cannot be called off would hold a run up for ever. */
+/** Checks a clock that the user gave. Its times are stored in records, and a wait that cannot be cancelled would delay a run for ever. */
 export class CheckedClock implements Clock {
   readonly #clock: Clock;
 
@@ -61,7 +64,7 @@ export class CheckedClock implements Clock {
   }
 }
 
-/** @throws RondoError `invalid_request` saying what the clock gave in place of what it is to give */
+/** @throws RondoError `invalid_request` saying what the clock returned, and what it must return */
 function looked<Value>(check: Check, given: Value): Value {
   const fault = check(given);
   if (fault !== undefined) throw wrong("clock", fault.says);
@@ -69,8 +72,9 @@ function looked<Value>(check: Check, given: Value): Value {
 }
 
 /**
- * The time of one driver: it begins where the records end, and never goes back. A clock that was set back, or another
- * machine's that is behind, would keep a time-out, a retry or the grace of an abort waiting until it has caught up.
+ * The time of one driver: it begins at the time of the last record, and never goes back. If a clock was set back, or
+ * another machine's clock is behind, a timeout, a retry or the grace of an abort would otherwise wait until the clock has
+ * caught up.
  */
 export class SteadyClock implements Clock {
   readonly host: Clock;
@@ -78,7 +82,7 @@ export class SteadyClock implements Clock {
   #ahead = 0;
   #latest = Number.NEGATIVE_INFINITY;
 
-  /** @param known the time of what has happened already */
+  /** @param known the time of the last record */
   constructor(host: Clock, known: () => number) {
     this.host = host;
     this.#known = known;
@@ -100,17 +104,17 @@ export class SteadyClock implements Clock {
     return this.host.after(ms, then);
   }
 
-  /** Nothing waits by it now: it keeps the host's time again, as far as that has caught up. */
+  /** No wait depends on it now: it returns to the host's time, as far as that has caught up. */
   settle(): void {
     this.#ahead = 0;
     this.#latest = Number.NEGATIVE_INFINITY;
   }
 }
 
-/** The host's own time below a driver's: it costs less to ask, and may go back. */
+/** The host's clock below a driver's: cheaper to read, but it may go back. */
 export const hostOf = (clock: Clock): Clock => (clock instanceof SteadyClock ? clock.host : clock);
 
-/** Chance as so many letters and digits. */
+/** A random number as so many letters and digits. */
 export const chanceIn = (clock: Pick<Clock, "random">, letters: number): string =>
   Math.floor(clock.random() * 36 ** letters)
     .toString(36)

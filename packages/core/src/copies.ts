@@ -1,9 +1,10 @@
-// The room of copies: what is made by one copy of this package is known by another.
+// The room of copies: classes of one copy of this package are recognised by another copy.
 //
-// An app often holds two: two versions in one tree, a test runner that loads modules anew, a bundle beside a package. `instanceof` alone
-// would not know an error of the other copy, nor a result: a refusal would not be tried again, and a run that was done would go on.
+// An app often contains two: two versions in one tree, a test runner that loads modules again, a bundle next to a package.
+// `instanceof` alone would not recognise an error or a result of the other copy: a refusal would not be retried, and a
+// finished run would continue.
 
-/** Lets `instanceof` know what any copy made of these classes, by their names here. Subclasses are asked as ever. */
+/** Makes `instanceof` recognise objects of these classes from any copy, by the names given here. Subclasses are compared as usual. */
 export function knownAcrossCopies(kinds: { readonly [name: string]: { readonly prototype: object } }): void {
   for (const [name, kind] of Object.entries(kinds)) {
     const mark = Symbol.for(`rondo.${name}`);

@@ -77,7 +77,7 @@ function isHistory(given: Input): given is readonly MessageInput[] {
 function readHistory(given: readonly MessageInput[]): Message[] {
   const own = given.map((message, at) => {
     refuseForeign(message, at);
-    // Repair makes of it what it is not yet.
+    // Repair supplies what is missing in it.
     return ownPart(inText(message as Message), `message ${at}`);
   });
   const history = repairHistory(own).map((message) =>
@@ -87,7 +87,7 @@ function readHistory(given: readonly MessageInput[]): Message[] {
   return history;
 }
 
-/** @param what what it is to whoever gave it; `forms`: what it may be */
+/** @param what names the value in errors; `forms`: its valid forms */
 function messageOfUser(given: unknown, what: string, forms: string): UserMessage {
   const empty = (): RondoError => invalidRequest(`${what} is empty: ${forms}`);
   if (typeof given === "string") {
@@ -165,10 +165,10 @@ const isFile = (part: unknown): part is FileInput => {
   return type === "file" && typeof mediaType === "string" && holdsFile(held);
 };
 
-/** A file in another form. One that holds nothing is left out. */
+/** Whether a file has content in another form. A file without content is left out. */
 const holdsMore = (part: FileInput): boolean => Object(part.data) === part.data || holdsFile(part);
 
-/** What keeps a part from being one. */
+/** Why a value is not a part. */
 function lackOf(part: unknown): string {
   const { type, mediaType, data, url } = Object(part) as { [Name in keyof FileInput]?: unknown };
   const is = (name: string, value: unknown): string => `its ${name} is ${shownOf(value)}`;
@@ -180,7 +180,7 @@ function lackOf(part: unknown): string {
   return is("url", url);
 }
 
-/** A message from elsewhere, its files as text. */
+/** A message from elsewhere, with its files as base64. */
 export function inText(message: Message): Message {
   const { content } = message as { content: unknown };
   if (!Array.isArray(content) || !content.some(isUnread)) return message;
@@ -195,14 +195,14 @@ const isUnread = (part: Partial<FileInput> | null): part is FileInput =>
 
 function fileInText(given: FileInput): FilePart {
   const { data, ...part } = unwrapped(given);
-  // Other programs put null where nothing is.
+  // Other programs use null where there is no value.
   if (data === undefined || data === null) return part;
   return { ...part, data: data instanceof Uint8Array ? base64(data) : data };
 }
 
 /**
- * The arguments that somebody gives a call in place of its own.
- * @throws RondoError `invalid_request` for what are none: no journal could hold them, and the run could not go on
+ * Arguments that a caller gives a call in place of its own.
+ * @throws RondoError `invalid_request` if they are invalid: no journal could store them, and the run could not continue
  */
 export function readArgs(given: JsonObject): JsonObject {
   const wrong = (why: string): RondoError =>
@@ -217,7 +217,10 @@ export function readArgs(given: JsonObject): JsonObject {
   return args;
 }
 
-/** What was given, in a copy of our own: what JSON has no word for is left out. @throws RondoError `invalid_request` for what no journal could hold */
+/**
+ * A copy of the given value: what JSON cannot hold is left out. @throws RondoError `invalid_request` for a value that no
+ * journal could store
+ */
 function ownPart<Part>(part: Part, where: string): Part {
   try {
     return jsonCopy(part, "", "lenient");

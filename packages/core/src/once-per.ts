@@ -1,8 +1,8 @@
-// The room of what is made once: the same thing of the same object, as long as the object lives.
+// The room of caching per object: the same result for the same object, as long as the object lives.
 //
-// Whoever encodes or measures what was made can tell by identity that it has not changed.
+// Code that encodes or measures the result can see by identity that it has not changed.
 
-/** A function that makes something of an object when it is first asked, and gives the same from then on. */
+/** A function that computes something from an object at the first call, and returns the same result from then on. */
 export function oncePer<Of extends object, Made>(make: (of: Of) => Made): (of: Of) => Made {
   const made = new WeakMap<Of, Made>();
   return (of) => {

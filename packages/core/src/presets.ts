@@ -1,6 +1,7 @@
 // The exports of @rondo/core/presets: five well-known agent loops as options of an agent, and views of their runs.
 //
-// The loop does not know of them. They are a fifth of the code, in an export of their own so that others need not load them.
+// The loop does not know them. They are a fifth of the code, and in an export of their own so that other users need not load
+// them.
 
 export { type ParsedArguments, parseToolArguments } from "./presets/agent-strategy/arguments.ts";
 export { recalcMaxTokens } from "./presets/agent-strategy/model.ts";

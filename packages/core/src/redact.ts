@@ -1,8 +1,8 @@
 // The room of redaction: secrets are removed before a fact is recorded.
 //
-// Not only on the way to disk: then the journal would contain another text than the model was sent, a replay would differ,
-// and a resumed run would continue from a conversation that never took place. A fact is redacted when it enters the loop, so
-// the journal, the model, the digest of the request and every later resume have the same text.
+// They are not removed only on the way to disk. Then the journal would have another text than the model was sent, a replay
+// would differ, and a resumed run would continue a conversation that never took place. A fact is redacted when it enters the
+// loop, so the journal, the model, the digest of the request and every later resume have the same text.
 //
 // A tool's output is hostile input: every pattern here takes time linear in the length of the text, whatever it contains.
 
@@ -16,7 +16,10 @@ import type { Settings } from "./model.ts";
 export interface RedactOptions {
   /** Values to remove: keys, passwords, tokens; each of at least 4 characters. Also found as JSON or a URL would encode them. */
   secrets?: readonly string[];
-  /** Patterns to look for besides the known formats (`sk-…`, `Bearer …`, `AKIA…`, `ghp_…`, `xox…`, private keys and the like). They must be global (`g`) and not sticky (`y`). */
+  /**
+   * Patterns in addition to the known formats (`sk-…`, `Bearer …`, `AKIA…`, `ghp_…`, `xox…`, private keys and the like).
+   * They must be global (`g`) and not sticky (`y`).
+   */
   patterns?: readonly RegExp[];
   /** Whether the known formats are looked for. Default: true. */
   knownForms?: boolean;
@@ -24,7 +27,7 @@ export interface RedactOptions {
   names?: readonly string[];
 }
 
-/** What may be said of redaction. */
+/** The check of the options. */
 export const redactOptions: Check = membersOf<RedactOptions>({
   secrets: listOf(text),
   patterns: anything,
@@ -61,13 +64,13 @@ export const secretNames: readonly string[] = [
   "set_cookie",
 ];
 
-/** Names of headers whose values let somebody in. */
+/** Names of headers whose values grant access. */
 export const secretHeader: RegExp =
   /^(?:authorization|proxy-authorization|cookie|x-api-key|api-key|x-goog-api-key|x-amz-security-token)$/i;
 
-/** Each begins with letters of its own, and behind them takes one kind of character: no text makes them go back and forth. */
+/** Each begins with fixed letters, and then accepts one kind of character, so no text can cause backtracking. */
 const forms: readonly RegExp[] = [
-  // OpenAI, Anthropic and whoever does as they do.
+  // OpenAI, Anthropic and others that use their form.
   /\bsk-[A-Za-z0-9_-]{16,}/g,
   /\b(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Z0-9])/g,
   /\b(?:ghp|gho|ghu|ghs|ghr)_[A-Za-z0-9]{30,}/g,
@@ -80,11 +83,12 @@ const forms: readonly RegExp[] = [
   // Groq, xAI, Perplexity, Replicate, Linear, SendGrid.
   /\b(?:gsk_|xai-|pplx-|r8_|lin_api_)[A-Za-z0-9]{30,}/g,
   /\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}/g,
-  // Addresses that anybody may post to who knows them.
+  // URLs that anybody who knows them can post to.
   /\bhooks\.slack\.com\/services\/[A-Za-z0-9_/-]{20,}/g,
   /\bdiscord(?:app)?\.com\/api\/webhooks\/\d{5,}\/[A-Za-z0-9_-]{20,}/g,
   /\b[rs]k_(?:live|test)_[A-Za-z0-9]{16,}/g,
-  // JSON Web Tokens. Only where a run of its characters begins, or a long run would be walked from each `eyJ` in it.
+  // JSON Web Tokens. A match may begin only at the start of a run of its characters; otherwise a long run would be walked
+  // from each `eyJ` in it.
   /(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}/g,
 ];
 const bearer = /\b(Bearer|Basic|Token)(\s{1,4})[A-Za-z0-9._~+/=-]{16,}/gi;
@@ -106,8 +110,8 @@ export function redaction(options: RedactOptions): (fact: Fact) => Fact {
 }
 
 /**
- * The same for what is told while it happens and comes of no fact: what a tool says of its work, a warning. Deltas are
- * told as they come: half a secret is none yet.
+ * The same for live events that come from no fact: a tool's progress, a warning. Deltas are emitted as they come, because
+ * half a secret cannot be recognised.
  */
 export function redactEvent(event: RondoEvent, redact: (fact: Fact) => Fact): RondoEvent {
   const clean = (reason: string): string => {
@@ -125,7 +129,7 @@ export function redactEvent(event: RondoEvent, redact: (fact: Fact) => Fact): Ro
   return { ...event, progress, details };
 }
 
-/** Whether anything would be taken out of settings: they are sent as they were kept, and a key among them would go out redacted. */
+/** Whether settings contain a secret: they are sent as they were stored, so a key in them would be sent redacted. */
 export function holdsSecret(settings: Settings, redact: ((fact: Fact) => Fact) | undefined): boolean {
   const fact: Fact = { type: "opened", by: "", about: { settings } as unknown as JsonObject };
   return redact !== undefined && redact(fact) !== fact;
@@ -175,7 +179,7 @@ export function textRedaction(options: RedactOptions): (text: string) => string 
 
 const plainName = (name: string): string => name.toLowerCase().replaceAll(/[-_]/g, "");
 
-/** `"name": "` or `"name": ["` in JSON text, and in JSON text that is itself a string in JSON, some levels deep: there a quote is `\\"`. */
+/** `"name": "` or `"name": ["` in JSON text, also in JSON text inside a JSON string, several levels deep: there a quote is `\\"`. */
 function namedIn(names: readonly string[]): RegExp | undefined {
   if (names.length === 0) return undefined;
   const any = [...new Set(names.map(plainName))].map((name) =>
@@ -184,11 +188,11 @@ function namedIn(names: readonly string[]): RegExp | undefined {
   return new RegExp(`(\\\\{0,15})"(?:${any.join("|")})\\1"\\s{0,8}:\\s{0,8}(\\[${blank})?\\1"`, "gi");
 }
 
-/** Between the texts of a list in JSON; in JSON that is itself a string, a line ends in letters. */
+/** Between the texts of a JSON list; inside a JSON string a line end is written with letters. */
 const blank = String.raw`(?:\s|\\{1,15}[nrt]){0,64}`;
 const nextInList = new RegExp(String.raw`${blank},${blank}(\\{0,15})"`, "y");
 
-/** By hand: where a value ends depends on how many times its quotes were escaped. Every character is looked at once. */
+/** Not a pattern, because where a value ends depends on how often its quotes were escaped. Every character is read once. */
 function withoutNamed(text: string, named: RegExp): string {
   let kept = "";
   let from = 0;
@@ -206,14 +210,14 @@ function withoutNamed(text: string, named: RegExp): string {
   return kept + text.slice(from);
 }
 
-/** Where the next text of a list begins, if there is one behind the last. */
+/** Where the next text of a list begins, if there is one after the last. */
 function nextValue(text: string, from: number, slashes: string): number | undefined {
   nextInList.lastIndex = from;
   const found = nextInList.exec(text);
   return found === null || found[1] !== slashes ? undefined : nextInList.lastIndex;
 }
 
-/** @param level how many backslashes stand before a quote that ends the value */
+/** @param level how many backslashes are before the quote that ends the value */
 function behindValue(text: string, value: number, level: number): number {
   let from = value;
   for (;;) {
@@ -221,7 +225,7 @@ function behindValue(text: string, value: number, level: number): number {
     if (quote < 0) return text.length;
     let slashes = 0;
     while (quote - slashes > from && text[quote - slashes - 1] === "\\") slashes += 1;
-    // The text that it stands in has ended, and it with it.
+    // The outer string has ended, and with it this value.
     if (slashes < level) return quote - slashes;
     if ((slashes - level) % (2 * (level + 1)) === 0) return quote + 1;
     from = quote + 1;
@@ -231,12 +235,12 @@ function behindValue(text: string, value: number, level: number): number {
 const begin = "-----BEGIN ";
 const keyHead = /^-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----/;
 const keyEnd = /^-----END [A-Z0-9 ]{0,40}PRIVATE KEY-----/;
-/** The longest key there is, and how far its end is looked for. */
+/** The longest key that is searched for, and how far its end is searched. */
 const longestKey = 1 << 15;
-/** What a key that was cut off consists of, line feeds as JSON writes them among it. */
+/** The characters of a key that was cut off, including line ends as JSON writes them. */
 const keyBody = /(?:[A-Za-z0-9+/=\r\n]|\\[nr]){0,32768}/y;
 
-/** By hand: a pattern would walk to the end from every beginning that has none. */
+/** Not a pattern: it would walk to the end of the text from every beginning without an end. */
 function withoutPrivateKeys(text: string): string {
   let at = text.indexOf(begin);
   if (at < 0) return text;
@@ -261,16 +265,16 @@ function withoutPrivateKeys(text: string): string {
   return kept + text.slice(from);
 }
 
-/** How a value is redacted. `free`: it is anybody's JSON, and its names mean nothing to the loop. */
+/** How a value is redacted. `free`: it is the user's JSON, whose names have no meaning for the loop. */
 interface Way {
   text(text: string): string;
   names: ReadonlySet<string>;
   free: boolean;
 }
 
-/** What a model wants a tool to be called with: the tool needs it. What is secret by its value or its form goes all the same. */
+/** Arguments of a call: the tool needs them, so names are ignored here. Known secrets and known formats are still removed. */
 const forTools: ReadonlySet<string> = new Set(["args", "rawArgs"]);
-/** Anybody's JSON. */
+/** JSON of users, models or tools. */
 const anybodys: ReadonlySet<string> = new Set([
   "value",
   "about",
@@ -279,9 +283,9 @@ const anybodys: ReadonlySet<string> = new Set([
   "providerOptions",
   "details",
 ]);
-/** What the loop and the providers must find as it was. Schemas name passwords without holding any. */
+/** What the loop and the providers must find unchanged. Schemas name passwords without containing any. */
 const untouched: ReadonlySet<string> = new Set(["opaque", "digest", "type", "inputSchema", "schema"]);
-/** Where only words of the loop's own stand. A secret that is one of them is none there. */
+/** Members that contain only the loop's own words. A secret that equals one is not removed there. */
 const ownWords: ReadonlySet<string> = new Set([
   "role",
   "lane",
@@ -312,7 +316,7 @@ function redactValue(value: Json, way: Way, unnamed: Way): Json {
     return [name, now];
   });
   if (same) return value;
-  // A signature over a text that is another now would be refused by whoever made it.
+  // A signature over a text that has changed would be refused by its provider.
   const signed = !way.free && value.type === "reasoning";
   // An own `__proto__` is data: fromEntries makes it an own key.
   return Object.fromEntries(signed ? entries.filter(([name]) => name !== "opaque") : entries);
@@ -320,19 +324,19 @@ function redactValue(value: Json, way: Way, unnamed: Way): Json {
 
 const holdsText = (item: Json): item is string | Json[] => typeof item === "string" || Array.isArray(item);
 
-/** What stands under the name of a secret: a text, or each text of a list. */
+/** The value under the name of a secret: a string, or each string of a list. */
 function secretValue(item: string | Json[], way: Way, unnamed: Way): Json {
   if (typeof item === "string") return redacted;
   return redactList(item, (one) => (typeof one === "string" ? redacted : redactValue(one, way, unnamed)));
 }
 
-/** The same list, where nothing in it changes. */
+/** The same list if nothing in it changes. */
 function redactList(list: Json[], redact: (item: Json) => Json): Json {
   const now = list.map(redact);
   return now.some((item, at) => item !== list[at]) ? now : list;
 }
 
-/** Bytes of a file may look like anything. Of reasons some are people's own. */
+/** The bytes of a file may look like anything. Some reasons are words of the loop, others were written by people. */
 const staysAsIs = (name: string, { type, reason }: JsonObject): boolean =>
   untouched.has(name) ||
   ownWords.has(name) ||

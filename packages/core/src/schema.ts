@@ -1,7 +1,7 @@
 // The room of schemas: one way to check a value, whatever the schema was written in.
 //
-// A Standard Schema checks itself and must be able to say itself as JSON Schema; a JSON Schema is checked by an
-// interpreter (no code generation, so it runs anywhere). Coercion is tried only after the value failed as it is.
+// A Standard Schema checks values itself and must be able to convert itself to JSON Schema. A JSON Schema is checked by an
+// interpreter (without generated code, so it runs anywhere). Coercion is tried only after the value failed as it is.
 
 import { type Schema as InterpretedSchema, Validator } from "@cfworker/json-schema";
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
@@ -17,34 +17,34 @@ import { leftOut, toCheckBy, wellFormedSchema } from "./schema/malformed.ts";
 import { fitsPlainly, type PlainSchema, plainSchema } from "./schema/plain.ts";
 import { type UnknownKeys, unknownText, withoutUnknown } from "./schema/unknown-keys.ts";
 
-/** A Standard Schema that can say itself as JSON Schema, or a JSON Schema. */
+/** A Standard Schema that can convert itself to JSON Schema, or a JSON Schema. */
 export type SchemaLike =
   | StandardSchemaV1
   | { readonly type?: string; readonly [keyword: string]: unknown }
   | OfItsLibrary;
 
-/** A JSON Schema of a library that has an interface for each, as TypeBox from 1.0: to the compiler it has no words but its own. */
+/** A JSON Schema of a library with an interface for each kind, such as TypeBox from 1.0: to the compiler it has no keywords but its own. */
 type OfItsLibrary = { readonly type: string } | { readonly anyOf: readonly object[] };
 
 /** The type a schema accepts. */
 export type InferInput<S> = S extends StandardSchemaV1 ? StandardSchemaV1.InferInput<S> : ArgumentsOf<S>;
 
-/** The type a schema gives. That of a JSON Schema is read from its literals; `JsonObject` where there are none. */
+/** The type of a checked value. That of a JSON Schema is inferred from its literals; without literals it is `JsonObject`. */
 export type InferOutput<S> = S extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<S> : ArgumentsOf<S>;
 
 export type SchemaCheck = { ok: true; args: Json; value: unknown } | { ok: false; error: string };
 
 /** How values are checked. */
 export interface CheckHow {
-  /** Mend types where the schema asks for it, losslessly, and only when the value fails as it is. */
+  /** Coerce types as the schema asks, if nothing is lost, and only if the value fails as it is. */
   coerce: boolean;
-  /** What becomes of members the schema does not name. `allow`: as the schema itself says. */
+  /** What happens to members that the schema does not name. `allow`: as the schema itself says. */
   unknownKeys: UnknownKeys;
 }
 
 export interface CompiledSchema {
   json: JsonObject;
-  /** What of the schema that was given is none, and is not in `json`, by its place. Absent: nothing. */
+  /** Invalid parts of the given schema, by their place, which are not in `json`. Absent: none. */
   leftOut?: readonly string[];
   /** @param how default: as compiled, unknown keys as the schema says */
   check(value: Json, how?: CheckHow): SchemaCheck | Promise<SchemaCheck>;
@@ -54,7 +54,7 @@ type Verdict = { ok: true; value: unknown } | { ok: false; error: string };
 
 /**
  * Compiles a schema once.
- * @param owner named in every error, e.g. `tool "weather"`
+ * @param owner is named in every error, e.g. `tool "weather"`
  */
 export function compileSchema(
   schema: SchemaLike,
@@ -71,7 +71,7 @@ export function compileSchema(
     : isLate
       ? foreignVerdict(byHere, owner)
       : interpretedVerdict(checked, owner);
-  // A schema that names no members at all takes any.
+  // A schema that names no members accepts any.
   const names = isStandard(schema) || (schema as JsonObject).properties !== undefined;
   return {
     json,
@@ -115,7 +115,7 @@ export function checkerOf(schema: SchemaLike, owner: string): (value: unknown) =
   };
 }
 
-/** Maps a value that may be a promise without making one of it when it is none. */
+/** Maps a value that may be a promise. If it is none, the result is none either. */
 function then<A, B>(value: A | Promise<A>, map: (value: A) => B | Promise<B>): B | Promise<B> {
   return value instanceof Promise ? value.then(map) : map(value);
 }
@@ -134,7 +134,7 @@ function standardVerdict(schema: StandardSchemaV1): (value: unknown) => Verdict 
   return (value) => {
     try {
       const result = schema["~standard"].validate(value);
-      // A promise of another make has no issues yet either, and must not pass for it.
+      // A foreign promise has no issues yet either, and must not be taken for a valid result.
       return typeof (result as Partial<Promise<unknown>>)?.then === "function"
         ? Promise.resolve(result).then(verdictOf).catch(failed)
         : verdictOf(result as StandardSchemaV1.Result<unknown>);
@@ -184,7 +184,7 @@ function interpretedVerdict(json: JsonObject, owner: string): (value: Json) => V
   };
 }
 
-/** The same where patterns are another's: made when the first value comes, for that needs another engine. */
+/** The same with foreign patterns: created with the first value, because it needs another engine. */
 function foreignVerdict(json: JsonObject, owner: string): (value: Json) => Promise<Verdict> {
   let made: Promise<(value: Json) => Verdict> | undefined;
   return async (value) => {
@@ -199,7 +199,7 @@ interface Misfit {
   error: string;
 }
 
-/** Keywords that say only that something below them does not fit, which says it better. */
+/** Keywords that only say that something below them does not fit. The error below says it better. */
 const aboveLeaves = ["properties", "additionalProperties", "items", "allOf", "$ref"];
 
 function leafErrors(errors: readonly Misfit[]): string {
@@ -207,14 +207,14 @@ function leafErrors(errors: readonly Misfit[]): string {
   return (leaves.length > 0 ? leaves : errors)
     .map((one, at, all) => {
       const path = one.instanceLocation.replace(/^#\/?/, "").replaceAll("/", ".");
-      // Each is a sentence to the validator, and one of a list here.
+      // The validator ends each with a full stop; here they are in one list.
       const said = at === all.length - 1 ? saidOf(one) : saidOf(one).replace(/\.$/, "");
       return path === "" ? said : `${path}: ${said}`;
     })
     .join("; ");
 }
 
-/** The validator's words. Of a limit that is none itself it says that 0 is less than 0. */
+/** The validator's words. For an exclusive limit it would say that 0 is less than 0. */
 function saidOf({ keyword, error }: Misfit): string {
   if (keyword === "false") return "not allowed";
   const pattern = keyword === "format" ? patternIn(error) : undefined;
@@ -238,7 +238,7 @@ function jsonSchemaOf(
   const json = isStandard(schema) ? given : wellFormedSchema(given);
   const lost = leftOut(given, json);
   if (wants === "any") return { json, lost };
-  // No provider takes arguments that are no object: null, where the schema allows it, is not among them.
+  // Providers take only objects as arguments, so a null that the schema allows is left out.
   const type = Array.isArray(json.type) && json.type.includes("object") ? "object" : json.type;
   if (type !== undefined && type !== "object")
     throw invalidRequest(
@@ -248,7 +248,7 @@ function jsonSchemaOf(
   return { json: isWhole ? json : { ...json, type: "object", properties: json.properties ?? {} }, lost };
 }
 
-/** What is no schema would be one that allows anything: the model would be told of nothing, and nothing would be checked. */
+/** An invalid schema would allow anything: the model would be told nothing, and nothing would be checked. */
 function refuseWhatIsNone(given: JsonObject, owner: string): void {
   refuseMembers(given, owner);
   const held = heldIn(given);
@@ -256,14 +256,14 @@ function refuseWhatIsNone(given: JsonObject, owner: string): void {
     throw invalidRequest(`${owner}: this is no schema, but holds one: give its ${held}`);
 }
 
-/** Where other libraries hold a schema. */
+/** Members in which other libraries hold a schema. */
 const holders = ["jsonSchema", "json_schema", "schema"];
 const telling = ["properties", "$ref", "anyOf", "oneOf", "allOf", "enum", "const"];
 
 const tells = (given: JsonObject): boolean =>
   isStandard(given) || typeWords.has(given.type ?? null) || telling.some((word) => word in given);
 
-/** Where in something that is no schema by itself one is held. */
+/** The member that holds a schema, in something that is none itself. */
 function heldIn(given: JsonObject): string | undefined {
   if (tells(given)) return undefined;
   for (const name of holders) {
@@ -276,7 +276,7 @@ function heldIn(given: JsonObject): string | undefined {
   return undefined;
 }
 
-/** Schemas by name are the members of a schema, not one. */
+/** Schemas by name are the members of a schema, not a schema. */
 function refuseMembers(given: object, owner: string): void {
   const members = Object.entries(given);
   const [name, one] = members[0] ?? [];
@@ -298,14 +298,14 @@ function isMember(key: string, member: unknown): boolean {
   );
 }
 
-/** How the schemas of a library say themselves after all. */
+/** How to get JSON Schema from a library's schemas. */
 const ways: { readonly [vendor: string]: string } = {
   zod: "make it with zod 4.2 or newer (before, and in zod/mini, z.toJSONSchema alone says it; zod 3 cannot), or put its JSON Schema beside it, or",
   arktype: "make it with arktype 2.1.29 or newer, or",
   valibot: "wrap it in toStandardJsonSchema of @valibot/to-json-schema, or",
 };
 
-/** A schema of arktype can be called, and z.object as well; only one of them is a schema. */
+/** A schema of arktype is a function, and so is z.object; only one of them is a schema. */
 function demandCalled(schema: StandardSchemaV1, owner: string): void {
   if (typeof schema["~standard"] !== "object")
     throw invalidRequest(`${owner}: a schema is needed, not a function: call it`);

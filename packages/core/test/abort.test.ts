@@ -38,13 +38,13 @@ describe("an abort", () => {
     }
   });
 
-  test("before the start asks no model", async () => {
+  test("before the start calls no model", async () => {
     const model = scripted([say("never")]);
     await expect(new Agent({ model }).run("go", { signal: AbortSignal.abort() })).rejects.toThrow(/aborted/);
     expect(model.calls).toBe(0);
   });
 
-  test("settles within the grace though the stream ignores its signal", async () => {
+  test("settles within the grace even if the stream ignores its signal", async () => {
     const session = await new Agent({
       model: scripted([stall({ afterText: "Hel", ignoreSignal: true })]),
       ...quick,
@@ -56,7 +56,7 @@ describe("an abort", () => {
     expect(steps).toBe(0);
   });
 
-  test("keeps the text that had arrived, and no half of a call", async () => {
+  test("keeps the text that had arrived, but no half call", async () => {
     const session = await new Agent({
       model: scripted([stall({ afterText: "Let me" })]),
       tools: [echo("look")],
@@ -68,7 +68,7 @@ describe("an abort", () => {
     expect(text).toBe("Let me");
   });
 
-  test("settles though a tool ignores its signal, answers every call, and says what is unknown", async () => {
+  test("settles even if a tool ignores its signal, gives every call a result, and says which outcomes are unknown", async () => {
     const started = deferred();
     const never = echo("never", {
       effect: "write",
@@ -119,7 +119,7 @@ describe("an abort", () => {
     expect(String(await stopped.promise)).toContain("stop it");
   });
 
-  test("does not wait for a tool that only reads and never looked at its signal", async () => {
+  test("does not wait for a read-only tool that never looked at its signal", async () => {
     const started = deferred();
     const release = deferred<string>();
     const deaf = echo("deaf", {
@@ -144,7 +144,7 @@ describe("an abort", () => {
     expect(isPaired(session.messages)).toBe(true);
   });
 
-  test("waits for a tool that is idempotent as for any that changes something", async () => {
+  test("waits for an idempotent tool as for a tool that changes something", async () => {
     const started = deferred();
     const release = deferred<string>();
     const put = echo("put", {
@@ -165,7 +165,7 @@ describe("an abort", () => {
     expect(shortly(messages).at(-1)).toBe("tool: it is done");
   });
 
-  test("cuts a back-off short", async () => {
+  test("cuts a retry's wait short", async () => {
     const model = scripted([fail("overloaded")], { repeatLast: true });
     const session = await new Agent({ model, retry: { baseMs: 1_000_000, capMs: 1_000_000 } }).open("s");
     session.subscribe((event) => event.type === "retry" && session.abort());
@@ -173,7 +173,7 @@ describe("an abort", () => {
     expect(model.calls).toBe(1);
   });
 
-  test("starts nothing after it: the answer that arrives with it runs no tool", async () => {
+  test("starts nothing afterwards: an answer that arrives with it runs no tool", async () => {
     let ran = 0;
     const held = hold(call("look"));
     const session = await new Agent({
@@ -242,7 +242,7 @@ describe("a reader that breaks off", () => {
     expect(model.calls).toBe(1);
   });
 
-  test("or stops pulling holds up neither the run nor an abort", async () => {
+  test("who stops pulling delays neither the run nor an abort", async () => {
     const model = scripted([call("look"), say("a long answer ".repeat(500), { chunk: 1 })]);
     const stream = new Agent({ model, tools: [echo("look")], ...quick }).stream("go");
     const reader = stream[Symbol.asyncIterator]();
@@ -260,11 +260,11 @@ describe("a reader that breaks off", () => {
   });
 });
 
-describe("an answer that its provider broke off", () => {
+describe("an answer that its provider aborted", () => {
   const script = () => scripted([[say("half of it"), stop("aborted", { detail: "the server goes down" })]]);
   const broken = { kind: "stream_error", message: "the server goes down" };
 
-  test("is no abort of the caller's: the run resolves, and its end has the error", async () => {
+  test("is not an abort by the caller: the run resolves, and its end has the error", async () => {
     const { end, text, messages } = await new Agent({ model: script() }).run("go");
     expect(end).toMatchObject({ reason: "aborted", rule: "by_content", error: broken });
     expect([text, messages.length]).toEqual(["half of it", 1]);
@@ -272,12 +272,12 @@ describe("an answer that its provider broke off", () => {
     expect((await stream.result).end?.reason).toBe("aborted");
   });
 
-  test("rejects with that error where failures are to be thrown", async () => {
+  test("rejects with that error if failures are to be thrown", async () => {
     const agent = new Agent({ model: script(), throwOnError: true });
     await expect(agent.run("go")).rejects.toMatchObject({ name: "RondoError", ...broken });
   });
 
-  test("is told of as an error by the preset that can be steered", async () => {
+  test("is reported as an error by the steerable preset", async () => {
     const { end } = await new Agent(steerable({ model: script() })).run("go");
     expect(end).toMatchObject({ reason: "aborted", rule: "steerable", error: broken });
   });
@@ -302,7 +302,7 @@ describe("a listener or hook that throws", () => {
     expect(isPaired(messages)).toBe(true);
   });
 
-  test("in a hook of the run ends it with the hook's name", async () => {
+  test("in a run's hook ends the run with the hook's name", async () => {
     const hooks = { prepareStep: () => Promise.reject(new Error("no")) };
     const { end } = await new Agent({ model: scripted([say("x")]), hooks }).run("go");
     expect(end).toMatchObject({
@@ -312,7 +312,7 @@ describe("a listener or hook that throws", () => {
     });
   });
 
-  test("in a permission hook denies the call, and the run goes on", async () => {
+  test("in a permission hook denies the call, and the run continues", async () => {
     let ran = 0;
     const hooks = {
       permission: () => {
@@ -329,7 +329,7 @@ describe("a listener or hook that throws", () => {
     expect(shortly(messages)[2]).toContain("Permission check failed: no idea");
   });
 
-  test("that is asked before a step does not outlast the deadline, though it hangs", async () => {
+  test("before a step does not outlast the deadline, even if it hangs", async () => {
     const hooks = { prepareStep: () => new Promise<undefined>(() => {}) };
     const agent = new Agent({
       model: scripted([say("in short")]),
@@ -342,7 +342,7 @@ describe("a listener or hook that throws", () => {
   });
 
   test.each(["permission", "beforeTool"] as const)(
-    "that is asked about a call does not outlast the deadline, though it hangs: %s",
+    "about a call does not outlast the deadline, even if it hangs: %s",
     async (hook) => {
       const hooks = { [hook]: () => new Promise<undefined>(() => {}) };
       const agent = new Agent({
@@ -359,7 +359,7 @@ describe("a listener or hook that throws", () => {
     },
   );
 
-  test("never holds up an abort, though it hangs", async () => {
+  test("never delays an abort, even if it hangs", async () => {
     const hooks = { beforeTool: () => new Promise<undefined>(() => {}) };
     const session = await new Agent({
       model: scripted([call("look")]),
@@ -373,7 +373,7 @@ describe("a listener or hook that throws", () => {
 });
 
 describe("a tool", () => {
-  test("that throws loses nobody else's result", async () => {
+  test("that throws does not cost another call its result", async () => {
     const bad = echo("bad", {
       execute: () => {
         throw new Error("broken");
@@ -393,7 +393,7 @@ describe("a tool", () => {
     ]);
   });
 
-  test("that runs past its time is answered, told so by its signal, and its late result is kept apart", async () => {
+  test("that times out gets a result and its signal, and its late result is kept apart", async () => {
     const letGo = deferred<string>();
     const told = deferred();
     const slow = echo("slow", {
@@ -426,7 +426,7 @@ describe("a tool", () => {
     expect(messages.filter((message) => message.role === "tool")).toHaveLength(1);
   });
 
-  test("that wants the run to end ends it with its words; the other calls are answered as skipped", async () => {
+  test("that ends the run ends it with its text; the other calls get results as skipped", async () => {
     const { toolResult } = await import("@rondo/core");
     const finish = echo("finish", {
       effect: "write",
@@ -441,7 +441,7 @@ describe("a tool", () => {
   });
 });
 
-test("a listener that aborts at the run's very first event aborts that run, and nothing else is started", async () => {
+test("a listener that aborts at the first event of a run aborts that run, and nothing else is started", async () => {
   const model = scripted([say("never")]);
   const session = await new Agent({ model, ...quick }).open("s");
   const types: string[] = [];
@@ -455,7 +455,7 @@ test("a listener that aborts at the run's very first event aborts that run, and 
   expect([session.status, (await session.send("again")).end?.reason]).toEqual(["idle", "aborted"]);
 });
 
-test("an abort while a journal that failed is let go throws nothing at whoever fires its signal", async () => {
+test("an abort while a failed journal is released does not throw at the code that fires its signal", async () => {
   const memory = memoryJournal({ leases: true });
   const failure = new RondoError("storage", "the disk is gone");
   const thrown: unknown[] = [];

@@ -30,7 +30,7 @@ function marking(): { asked: string[]; adapt: NonNullable<AgentOptions["adapt"]>
 const named = (id: string): Model => scripted([calls([["look"]]), say("done")], { id });
 
 describe("a tool under another name", () => {
-  test("is declared by it, called by it, and does what it did", async () => {
+  test("is declared and called under that name, and does the same", async () => {
     const model = scripted([calls([["far_look"]]), say("done")]);
     const { messages } = await new Agent({
       model,
@@ -40,7 +40,7 @@ describe("a tool under another name", () => {
     expect(messages[2]).toMatchObject({ role: "tool", name: "far_look", isError: false });
   });
 
-  test("that is still declared by the old one is refused, and told how it is done", () => {
+  test("that is still declared under the old name is refused, with what to do", () => {
     const half = { ...echo("look"), name: "far_look" };
     expect(wordsOf(() => new Agent({ model: named("main"), tools: [half] }))).toBe(
       'option tools[0]: it is declared as "look" and named "far_look": toolWith(tool, { name }) gives it another name',
@@ -67,7 +67,7 @@ describe("a change of a tool", () => {
     );
   });
 
-  test("may leave members undefined, and take over all of another tool", () => {
+  test("may set members to undefined, and take over all of another tool", () => {
     const ask = toolWith(echo("look"), { permission: "ask" });
     expect(toolWith(echo("look"), { ...ask, effect: "read" })).toMatchObject({
       permission: "ask",
@@ -77,7 +77,7 @@ describe("a change of a tool", () => {
 });
 
 describe("option adapt", () => {
-  test("holds for the model, for a fall-back that hook prepareStep chooses, for a fork's, and once for each call", async () => {
+  test("applies to the model, to a fallback that prepareStep chooses, and to a fork's model, and is called once for each", async () => {
     const { asked, adapt } = marking();
     const [main, spare, other] = [named("main"), named("spare"), named("other")];
     const agent = new Agent({
@@ -95,7 +95,7 @@ describe("option adapt", () => {
     expect(asked.slice(3)).toEqual(["other", "other"]);
   });
 
-  test("holds for the model that compacts", async () => {
+  test("applies to the model that summarises", async () => {
     const { asked, adapt } = marking();
     const own = scripted([say("<summary>What was said.</summary>")], { id: "cheap" });
     const context = { compaction: { model: own } };
@@ -107,7 +107,7 @@ describe("option adapt", () => {
     expect(asked).toEqual(["main", "main", "cheap"]);
   });
 
-  test("holds for the tools of the agent, of a run, and of a session that is opened with others, not for those that read cut results", async () => {
+  test("applies to the tools of the agent, of a run, and of a session opened with others, but not to the reader tools", async () => {
     const { adapt } = marking();
     const adapted: string[] = [];
     const agent = (): Agent =>
@@ -131,7 +131,7 @@ describe("option adapt", () => {
     expect(new Set(adapted)).toEqual(new Set(["look"]));
   });
 
-  test("leaves the records as they are: a session goes on under an agent without it, and the other way round", async () => {
+  test("leaves the records as they are: a session continues under an agent without it, and the other way round", async () => {
     const { asked, adapt } = marking();
     const options = { tools: [echo("look")] };
     const session = await new Agent({ model: named("main"), ...options, adapt }).open("s");
@@ -172,7 +172,7 @@ describe("option adapt", () => {
     expect(wordsOf(() => new Agent(options as AgentOptions))).toContain(words);
   });
 
-  test("goes through a steerable session, which asks for its messages around it, and in its forks", async () => {
+  test("applies in a steerable session, which asks for messages around it, and in its forks", async () => {
     const { asked, adapt } = marking();
     const waiting = ["more"];
     const session = await steerableSession("s", {

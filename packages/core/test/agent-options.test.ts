@@ -292,11 +292,11 @@ describe("an agent's options", () => {
     expect(wordsOf(() => new Agent({ model, ...given } as AgentOptions))).toContain(words);
   });
 
-  test("are an object", () => {
+  test("must be an object", () => {
     expect(wordsOf(() => new Agent(undefined as never))).toBe("options: an object is needed, not undefined");
   });
 
-  test("that are right are taken, those that are undefined as if they were left out", () => {
+  test("that are valid are accepted; undefined ones count as left out", () => {
     const key = dependency("key", () => 1);
     const right: AgentOptions = {
       model,
@@ -351,7 +351,7 @@ describe("a tool's options", () => {
   });
 });
 
-test("what a host writes on a tool for itself is let pass, and goes to no model", async () => {
+test("a host's own members on a tool are accepted, and sent to no model", async () => {
   const own = { _internal: { team: "search" }, strict: true };
   const asked = scripted([say("done")]);
   await new Agent({ model: asked, tools: [tool({ ...echo, ...own } as never)] }).run("go");
@@ -419,7 +419,7 @@ describe("a rule's options", () => {
 });
 
 describe("the options of a single run", () => {
-  test.each(["run", "stream", "steps"] as const)("are looked at by %s", async (how) => {
+  test.each(["run", "stream", "steps"] as const)("are checked by %s", async (how) => {
     const agent = new Agent({ model });
     const given = { maxSteps: 5 } as RunOverrides;
     const running = how === "run" ? agent.run("go", given) : agent[how]("go", given).result;

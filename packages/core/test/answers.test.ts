@@ -2,7 +2,7 @@ import { Agent, tool } from "@rondo/core";
 import { expect, test } from "vitest";
 import { call, refuse, say, scripted, stop } from "../../testkit/src/index.ts";
 
-test("a paused answer and its rest are one answer, whose text is all of it", async () => {
+test("a paused answer and its continuation are one answer, and its text is all of both", async () => {
   const model = scripted([
     [say("Searching."), stop("pause")],
     [say(" Still."), stop("pause")],
@@ -14,7 +14,7 @@ test("a paused answer and its rest are one answer, whose text is all of it", asy
   expect(messages.map((message) => message.role)).toEqual(["user", "assistant", "assistant", "assistant"]);
 });
 
-test("what came before a pause is no part of the answers after it", async () => {
+test("text before a pause is not part of later answers", async () => {
   const model = scripted([
     [say("First."), call("gone")],
     [say("Paused."), stop("pause")],
@@ -29,21 +29,21 @@ test.each([
   ["a refusal", [refuse("I will not.")], "I will not."],
   ["a filtered answer", [say("Half of"), stop("content_filter")], "Half of"],
   ["a refusal without a word", [stop("refusal")], "so far"],
-])("at the limit %s is told as the run's text, and not kept", async (_what, last, told) => {
+])("at the limit %s becomes the run's text, and is not stored", async (_what, last, told) => {
   const model = scripted([[say("so far"), call("gone")], last]);
   const { text, end, messages } = await new Agent({ model, maxSteps: 1 }).run("go");
   expect([text, end?.reason, end?.landed]).toEqual([told, "max_steps", true]);
   expect(messages.map((message) => message.role)).toEqual(["user", "assistant", "tool"]);
 });
 
-test("where the answer is to be typed, a refusal at the limit leaves what was said before to be checked", async () => {
+test("if the output is typed, a refusal at the limit leaves the earlier text to be checked", async () => {
   const output = { type: "object", properties: { a: { type: "number" } } } as const;
   const model = scripted([[say('{"a":1}'), call("gone")], refuse("I will not.")]);
   const { text, end } = await new Agent({ model, maxSteps: 1, output }).run("go");
   expect([text, end?.reason]).toEqual(['{"a":1}', "max_steps"]);
 });
 
-test("typed output that was cut off at the output limit is an error of the output, however much of it there is", async () => {
+test("typed output that was cut off at the output limit is an output error, however much of it there is", async () => {
   const model = scripted([[say('{"items":[1,2'), stop("max_tokens")]]);
   const output = { type: "object", properties: { items: { type: "array" } } };
   const { end, output: value } = await new Agent({ model, output }).run("go");
@@ -51,7 +51,7 @@ test("typed output that was cut off at the output limit is an error of the outpu
   expect(value).toBeUndefined();
 });
 
-test("a call of a tool that is not there is answered with the tools that are", async () => {
+test("a call of an unknown tool gets a result that lists the known ones", async () => {
   const model = scripted([[call("constructor")], [say("done")]]);
   const { messages } = await new Agent({ model }).run("go");
   expect(JSON.stringify(messages[2])).toContain('unknown tool \\"constructor\\"');
@@ -61,7 +61,7 @@ test.each([
   ["cut off at the limit, which is raised", "max_tokens"],
   ["malformed", "malformed_call"],
 ] as const)(
-  "a whole call in an answer that was %s runs once, when it is asked for again",
+  "a complete call in an answer that was %s runs once, when it is requested again",
   async (_, word) => {
     const ran: unknown[] = [];
     const write = tool({

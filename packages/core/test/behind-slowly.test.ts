@@ -29,7 +29,7 @@ const typesIn = (memory: MemoryJournal): string[] => memory.read("s").map(({ typ
 const has = (memory: MemoryJournal, type: LogRecord["type"]) =>
   expect.poll(() => typesIn(memory).includes(type));
 
-describe("a run that another has taken over while a group of it was on its way", () => {
+describe("a run that was taken over while one of its groups was being written", () => {
   async function lost(said: (session: Awaited<ReturnType<Agent["open"]>>) => void) {
     const memory = memoryJournal();
     const disk = deferred();
@@ -54,7 +54,7 @@ describe("a run that another has taken over while a group of it was on its way",
     return { memory, first };
   }
 
-  test("is not what the next one is ended for, or made smaller", async () => {
+  test("is not a reason to end the next run or to shorten its history", async () => {
     const { memory, first } = await lost((session) => {
       session.abort("enough");
       void session.compact().catch(() => {});
@@ -64,7 +64,7 @@ describe("a run that another has taken over while a group of it was on its way",
     expect(typesIn(memory)).not.toContain("mode");
   });
 
-  test("leaves what was said to the session in the journal, each word once and in order", async () => {
+  test("leaves messages to the session in the journal, each once and in order", async () => {
     const { memory, first } = await lost((session) => session.steer("said second"));
     await first.settled();
     expect(typesIn(memory).slice(-2)).toEqual(["queued", "queued"]);
@@ -76,7 +76,7 @@ describe("a run that another has taken over while a group of it was on its way",
 });
 
 test.each([0, 3, 6])(
-  "a result that comes late %i turns after a handle that is behind began a run is kept, and no other writer's",
+  "a late result, %i turns after an outdated handle began a run, is kept, and is not taken for another writer's",
   async (wait) => {
     const memory = memoryJournal();
     const came = deferred<string>();
@@ -96,7 +96,7 @@ test.each([0, 3, 6])(
   },
 );
 
-test("of words that wait for what others wrote, those that are kept are not said again for one that is refused", async () => {
+test("if one of several waiting messages is refused, the others, which were written, are not sent again", async () => {
   const memory = memoryJournal();
   const agent = new Agent({ model: scripted([]), journal: memory });
   const [other, again] = [await agent.open("s"), await agent.open("s")];
@@ -115,7 +115,7 @@ test("of words that wait for what others wrote, those that are kept are not said
   expect(words.filter((id) => id === "one" || id === "two")).toEqual(["one", "two"]);
 });
 
-test("that a word could not be kept is told to whoever speaks next, and not to an abort, which is told nothing", async () => {
+test("the error for an unwritten message goes to the next caller, not to an abort, which gets no errors", async () => {
   const memory = memoryJournal({ leases: true });
   const model = scripted([call("press")]);
   const tools = [echo("press", { permission: "ask" })];
@@ -131,7 +131,7 @@ test("that a word could not be kept is told to whoever speaks next, and not to a
   await expect(session.resume()).rejects.toMatchObject({ kind: "conflict" });
 });
 
-test("a word that cannot be kept is told of to who waits for it, and to who begins a run meanwhile", async () => {
+test("the error for an unwritten message goes to the caller who waits for it, and to one who begins a run meanwhile", async () => {
   const memory = memoryJournal({ leases: true });
   const agent = new Agent({ ...quick, model: scripted([say("one")]), journal: slowly(memory, 3) });
   const session = await agent.open("s");

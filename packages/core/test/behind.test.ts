@@ -36,7 +36,7 @@ describe.each([
     return { memory, journal: over(memory) };
   };
 
-  test("a result that comes late, written between another's opening and its word, is read before that word", async () => {
+  test("a late result that was written between the opening of a session and its first message is read before that message", async () => {
     const { memory, journal } = leasing();
     const came = deferred<string>();
     const deaf = echo("deaf", { effect: "write", execute: () => came.promise });
@@ -53,7 +53,7 @@ describe.each([
     expect(second.state.seq).toBe(typesIn(memory).length);
   });
 
-  test("who parked goes on after another has only opened the session", async () => {
+  test("a parked run continues after another process has only opened the session", async () => {
     const { memory, journal } = leasing();
     const ran: string[] = [];
     const press = echo("press", {
@@ -71,7 +71,7 @@ describe.each([
     expect((await first.replay()).difference).toBeUndefined();
   });
 
-  test("a call that another has answered is told as answered, and does not run again", async () => {
+  test("a call that was answered by another process counts as answered, and does not run again", async () => {
     const { journal } = leasing();
     const ran: string[] = [];
     const press = echo("press", {
@@ -103,7 +103,7 @@ describe.each([
     expect((await first.send("and?")).text).toBe("more");
   });
 
-  test("the next run of each goes on from what the other has said, though it spoke of a call that waited", async () => {
+  test("each process's next run continues from the other's messages, even if the other answered a waiting call", async () => {
     const { memory, journal } = leasing();
     const model = scripted([say("one"), say("two"), say("three"), say("four")]);
     const agent = new Agent({ model, journal });
@@ -124,7 +124,7 @@ describe.each([
     expect((await second.replay()).difference).toBeUndefined();
   });
 
-  test("an approval is found that was asked for after the session was opened, and leave is given and taken back", async () => {
+  test("an approval that was requested after the session was opened is found, and a grant is made and revoked", async () => {
     const { journal } = leasing();
     const press = echo("press", { permission: "ask" });
     const model = scripted([call("press"), call("press"), say("done")]);
@@ -159,7 +159,7 @@ describe.each([
     expect(shortly(second.messages)[2]).toContain(result);
   });
 
-  test("a conversation that another has begun can be continued, and summed up", async () => {
+  test("a conversation begun by another process can be continued and compacted", async () => {
     const { journal } = leasing();
     const model = scripted([fail("auth"), say("went on"), say("a summary")]);
     const agent = new Agent({ model, journal });
@@ -169,7 +169,7 @@ describe.each([
     expect((await third.compact()).end?.reason).toBe("completed");
   });
 
-  test("who finds a run that another left goes on with it under its own code, and says so", async () => {
+  test("a process that finds an abandoned run continues it under its own code, and says so", async () => {
     const { memory, journal } = leasing();
     const press = echo("press", { permission: "ask" });
     const mine = new Agent({
@@ -198,7 +198,7 @@ describe.each([
     await expect(third.resume()).rejects.toThrow(/begun under other code/);
   });
 
-  test("a run of another that is open is told, and not written over", async () => {
+  test("a run that is open elsewhere is reported, and not overwritten", async () => {
     const { memory, journal } = leasing();
     const press = echo("press", { permission: "ask" });
     const agent = new Agent({ model: scripted([call("press")]), tools: [press], journal });
@@ -219,7 +219,7 @@ describe.each([
     expect(second.status).toBe("idle");
   });
 
-  test("an abort and a word that is taken back act on what others have begun and said, and not on what was read before", async () => {
+  test("an abort and a withdrawal act on the other process's runs and messages, not on an outdated state", async () => {
     const { memory, journal } = leasing();
     const press = echo("press", { permission: "ask" });
     const model = scripted([call("press"), say("done"), say("more")]);
@@ -244,7 +244,7 @@ describe.each([
     expect(typesIn(memory).filter((type) => type === "withdrawn")).toHaveLength(1);
   });
 
-  test("an abort of a run that another drives is refused in words, and never lost in silence", async () => {
+  test("an abort of a run that another process drives is refused with an error, and never lost silently", async () => {
     const { memory, journal } = leasing();
     const came = deferred<string>();
     const slow = echo("slow", { execute: () => came.promise });
@@ -275,7 +275,7 @@ describe.each([
     expect((await third.open("s")).status).toBe("idle");
   });
 
-  test("an abort that comes before a run has begun ends that run, and where it could not begin no other", async () => {
+  test("an abort before a run has begun ends that run, and no other one if that run could not begin", async () => {
     const { memory, journal } = leasing();
     const press = echo("press", { permission: "ask" });
     const model = scripted([say("hello"), call("press")]);
@@ -295,7 +295,7 @@ describe.each([
     expect(typesIn(memory).filter((type) => type === "abort_asked")).toHaveLength(1);
   });
 
-  test("a session that was taken away or replaced is not gone on with as if it were the same", async () => {
+  test("a session that was deleted or replaced is not continued as if it were the same", async () => {
     let records: Journal = memoryJournal({ leases: true });
     const behind: Journal = over({
       append: (...group) => records.append(...group),
@@ -324,7 +324,7 @@ describe.each([
     expect(typesIn(records)).toHaveLength(length);
   });
 
-  test("nor is one that was taken away while its run was driven", async () => {
+  test("a session that was deleted while its run was driven is not continued either", async () => {
     let records: Journal = memoryJournal();
     const behind: Journal = over({
       append: (session, seq, group) => records.append(session, seq, group),
@@ -346,7 +346,7 @@ describe.each([
   });
 });
 
-test("of many handles that speak at once over a journal without leases, no word is lost and none is told twice", async () => {
+test("if many handles send messages at once without leases, none is lost and none is delivered twice", async () => {
   for (const over of [(journal: Journal) => journal, withoutLeases]) {
     const memory = memoryJournal();
     const agent = new Agent({ model: scripted([say("heard")]), journal: over(memory) });

@@ -46,8 +46,8 @@ async function waiting(
 
 const resultOf = (session: Session) => session.messages.find(({ role }) => role === "tool");
 
-describe("a result that somebody brings", () => {
-  test("is the call's own, the tool does not run, and the run goes on", async () => {
+describe("a result that is given with answer", () => {
+  test("becomes the call's result, the tool does not run, and the run continues", async () => {
     const { session, id, heard } = await waiting();
     const { text, toolCalls, messages } = await session.answer(id, "Blue.");
     expect(text).toBe("So be it.");
@@ -98,7 +98,7 @@ describe("a result that somebody brings", () => {
     expect(resultOf(session)).toMatchObject(told);
   });
 
-  test("tells the model a fixed text of an error where tool errors are masked, and a warning why", async () => {
+  test("is a fixed text for the model if it is an error and tool errors are masked, and a warning says why", async () => {
     const { session, id, heard } = await waiting({ toolErrors: "masked" });
     await session.answer(id, new Error("no way to db.internal", { cause: new Error("refused") }));
     expect(resultOf(session)).toMatchObject({
@@ -110,7 +110,7 @@ describe("a result that somebody brings", () => {
     expect(heard).toContainEqual({ type: "warning", code: "tool_error", message });
   });
 
-  test("tells what caused an error to a warning, also where nothing is masked", async () => {
+  test("that is an error has its cause in a warning, even if nothing is masked", async () => {
     const { session, id, heard } = await waiting();
     await session.answer(id, new Error("fetch failed", { cause: new Error("refused") }));
     expect(textOf(resultOf(session) ?? { role: "user", content: [] })).toBe("Error: fetch failed");
@@ -118,7 +118,7 @@ describe("a result that somebody brings", () => {
     expect(heard).toContainEqual({ type: "warning", code: "tool_error", message });
   });
 
-  test("tells a warning why once, also where the words for what the model reads fail", async () => {
+  test("has only one warning, even if the function for the model's text fails", async () => {
     const masked = (): never => {
       throw new Error("no words");
     };
@@ -131,7 +131,7 @@ describe("a result that somebody brings", () => {
     ]);
   });
 
-  test("is told in our words where those of its own for an error fail, and is kept", async () => {
+  test("has our default text if the agent's own text function fails, and is stored", async () => {
     const threw = (): never => {
       throw new Error("no words");
     };
@@ -160,7 +160,7 @@ describe("a result that somebody brings", () => {
     expect(finished).toMatchObject({ result: { content: [{ type: "text", text: told }], isError: true } });
   });
 
-  test("may fail before its call is found, and then nobody else hears of it", async () => {
+  test("may reject before its call is found, without an unhandled rejection", async () => {
     const unheard: unknown[] = [];
     const heard = (thrown: unknown): void => void unheard.push(thrown);
     process.on("unhandledRejection", heard);
@@ -183,7 +183,7 @@ describe("a result that somebody brings", () => {
     expect([end?.reason, text]).toEqual(["done_tool", "The user has left."]);
   });
 
-  test("is seen by the afterTool hook, cut like any other, and has its secrets taken out", async () => {
+  test("passes the afterTool hook, is capped, and has secrets removed", async () => {
     const seen: string[] = [];
     const { session, id, heard } = await waiting({
       hooks: { afterTool: (_call, { content }) => void seen.push(JSON.stringify(content)) },
@@ -197,7 +197,7 @@ describe("a result that somebody brings", () => {
     expect(heard).toContainEqual(expect.objectContaining({ type: "context", stage: "cap" }));
   });
 
-  test("comes to the process that opens the session, and is in its journal", async () => {
+  test("is seen by the process that opens the session, and is in its journal", async () => {
     const journal = memoryJournal();
     await waiting({ journal });
     const model = scripted([say("Blue it is.")]);
@@ -214,7 +214,7 @@ describe("a result that somebody brings", () => {
     expect(JSON.stringify(explain(journal.read("s"), { rules }).steps)).toContain("answered");
   });
 
-  test("waits for the others of its answer, and a second one is refused", async () => {
+  test("waits for the other calls of its answer, and a second one is refused", async () => {
     const model = scripted([
       calls([["ask", { question: "Which?" }], ["ask", { question: "When?" }], ["look"]]),
       say("Good."),
@@ -234,7 +234,7 @@ describe("a result that somebody brings", () => {
     ]);
   });
 
-  test("counts once, where two people answer at the same time, or one approves", async () => {
+  test("counts once if two people answer at the same time, or if one of them approves", async () => {
     const { session, id } = await waiting();
     const both = await Promise.allSettled([session.approve(id), session.answer(id, "Blue.")]);
     expect(both[0]?.status).toBe("fulfilled");
@@ -248,7 +248,7 @@ describe("a result that somebody brings", () => {
     expect(other.session.messages.filter(({ role }) => role === "tool").map(textOf)).toEqual(["Blue."]);
   });
 
-  test("reaches a call inside a sub-agent", async () => {
+  test("is passed to a call inside a sub-agent", async () => {
     const child = new Agent({ model: scripted([question, say("The child heard.")]), tools: [ask] });
     const lead = new Agent({
       model: scripted([call("helper", { task: "ask" }), say("All done.")]),
@@ -263,7 +263,7 @@ describe("a result that somebody brings", () => {
     expect(shortly(messages)[2]).toBe("tool: The child heard.");
   });
 
-  test("is played again from a cassette", async () => {
+  test("is replayed from a cassette", async () => {
     const journal = memoryJournal();
     const { session, id } = await waiting({ journal });
     await session.answer(id, "Blue.");

@@ -103,7 +103,7 @@ describe("core, bundled for browsers", () => {
     chunk = await bundlePage();
   });
 
-  it("needs no module from outside", () => {
+  it("needs no external module", () => {
     // What is loaded late is in the chunk itself: a script has no others.
     const late = chunk.dynamicImports.filter((name) => name !== chunk.fileName);
     expect([...chunk.imports, ...late]).toEqual([]);
@@ -111,7 +111,7 @@ describe("core, bundled for browsers", () => {
     expect(chunk.moduleIds.filter((id) => id.includes("packages") && !/packages.core/.test(id))).toEqual([]);
   });
 
-  it("runs where there is nothing of Node's", async () => {
+  it("runs without anything of Node's", async () => {
     const { setTimeout, clearTimeout, queueMicrotask, AbortController, AbortSignal, DOMException } =
       globalThis;
     const { TextEncoder, TextDecoder, URL, structuredClone, performance, crypto, Event, EventTarget } =

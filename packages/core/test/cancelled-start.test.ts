@@ -42,7 +42,7 @@ function dyingAfter(journal: Journal, type: LogRecord["type"]): Journal {
   };
 }
 
-test("a sub-agent that waited and was to go on is ended as well, and nobody is told that it never started", async () => {
+test("a sub-agent that waited and was about to continue is ended too, and is not reported as never started", async () => {
   const journal = memoryJournal();
   const wrote: string[] = [];
   const helper = new Agent({
@@ -69,7 +69,7 @@ test.each([
   ["idempotent", "tell"],
   ["write", "ask"],
 ] as const)(
-  "a call (%s) that a crash cut off before is not told as one that never started",
+  "a call (%s) that a crash interrupted before is not reported as never started",
   async (effect, onInterrupted) => {
     const journal = memoryJournal();
     const agent = (journal: Journal) =>
@@ -90,7 +90,7 @@ test.each([
   },
 );
 
-test("a call that is about to start for the first time is told as not started", async () => {
+test("a call that was about to start for the first time is reported as not started", async () => {
   const session = await new Agent({
     model: scripted([call("set")], { repeatLast: true }),
     tools: [echo("set", { effect: "write" })],

@@ -49,7 +49,7 @@ const rule = (name: string, version: number = 1): Rule => ({
 });
 
 describe("what changed", () => {
-  test("is nothing where nothing did: no warning, and nothing in the record", async () => {
+  test("is nothing if nothing changed: no warning, and nothing in the record", async () => {
     const { session, journal, events } = await left({ system: "be kind" }, { system: "be kind" });
     await approve(session);
     expect(session.changed).toEqual([]);
@@ -109,7 +109,7 @@ describe("what changed", () => {
     expect(session.result?.end?.reason).toBe("completed");
   });
 
-  test("is said once, to the logger too, and not about an idle session, whose next run is simply today's", async () => {
+  test("is reported once, also to the logger, but not for an idle session, whose next run simply uses the current code", async () => {
     const said: string[] = [];
     const logger = { debug() {}, info() {}, error() {}, warn: (text: string) => void said.push(text) };
     const { session, journal } = await left({}, { system: "new", logger });
@@ -121,7 +121,7 @@ describe("what changed", () => {
   });
 });
 
-describe("a run that goes on under changed code", () => {
+describe("a run that continues under changed code", () => {
   test("keeps what the model was told, until the next run", async () => {
     const was = { system: "be kind", tools: [ask(), echo("look")] };
     const { session, model } = await left(was, { system: "be brief", tools: [ask(), echo("find")] }, [
@@ -135,7 +135,7 @@ describe("a run that goes on under changed code", () => {
     expect([model.requests[1]?.system, names(1)]).toEqual(["be brief", ["guarded", "find"]]);
   });
 
-  test("answers a call of a tool that is gone, and of one the model was not told about", async () => {
+  test("answers calls of a tool that is gone, and of one that the model was not told about", async () => {
     const was = { tools: [ask(), echo("look")] };
     const is = { tools: [ask(), echo("find")] };
     const { session } = await left(was, is, [calls([["look"], ["find"]]), say("done")]);
@@ -147,13 +147,13 @@ describe("a run that goes on under changed code", () => {
     expect(end?.reason).toBe("completed");
   });
 
-  test("answers the open call itself when its tool is gone", async () => {
+  test("answers the open call itself if its tool is gone", async () => {
     const { session } = await left({}, { tools: [] });
     const { messages } = await approve(session);
     expect(shortly(messages)[2]).toMatch(/the tool guarded is not here any more/);
   });
 
-  test("asks the permission hook of today, but for calls that somebody was asked about, and no hook of yesterday", async () => {
+  test("asks the current permission hook, except for calls already awaiting an approval, and no earlier hook", async () => {
     const yesterday: string[] = [];
     const was = { hooks: { afterTool: (view: { name: string }) => void yesterday.push(view.name) } };
     const is = { hooks: { permission: () => "deny" as const } };
@@ -166,7 +166,7 @@ describe("a run that goes on under changed code", () => {
     expect(yesterday).toEqual([]);
   });
 
-  test("goes by what a tool says of itself today, from the next answer on", async () => {
+  test("uses a tool's current declarations from the next answer on", async () => {
     const ran: string[] = [];
     const look = (permission: "allow" | "ask"): Tool =>
       echo("look", { permission, execute: () => void ran.push("look") });
@@ -177,20 +177,20 @@ describe("a run that goes on under changed code", () => {
     expect([ran, session.pending]).toMatchObject([[], [{ name: "look" }]]);
   });
 
-  test("asks a new rule as if it had been there from the start: it has folded the whole run", async () => {
+  test("asks a new rule as if it had been there from the start: it folds the whole run", async () => {
     const { session } = await left({}, { rules: [maxSteps(1) as Rule] }, [say("what there is")]);
     const { end } = await approve(session);
     expect(end).toMatchObject({ reason: "max_steps", landed: true });
   });
 
-  test("asks the model of today where the one it was begun with is gone, at the place of the main one", async () => {
+  test("calls the current first model if the one it began with is gone", async () => {
     const other = scripted([say("from the other")], { id: "other" });
     const { session } = await left({}, { model: other });
     expect((await approve(session)).text).toBe("from the other");
     expect(session.state.options?.models.map((one) => one.id)).toEqual(["other"]);
   });
 
-  test("finds its model again where the models stand in another order", async () => {
+  test("finds its model again if the models are in another order", async () => {
     const named = (id: string, script: Script): ReturnType<typeof scripted> => scripted(script, { id });
     const was = { model: named("main", [call("guarded")]), fallback: [named("spare", [])] };
     const main = named("main", [say("from main")]);
@@ -198,7 +198,7 @@ describe("a run that goes on under changed code", () => {
     expect((await approve(session)).text).toBe("from main");
   });
 
-  test("stays on the model it had fallen back to, also when the main one is gone", async () => {
+  test("stays on its fallback model, even if the main one is gone", async () => {
     const was = {
       model: scripted([fail("auth")], { id: "main" }),
       fallback: [scripted([call("guarded")], { id: "spare" })],
@@ -208,7 +208,7 @@ describe("a run that goes on under changed code", () => {
     expect((await approve(session)).text).toBe("from the spare");
   });
 
-  test("tools that a hook chose for one step are those of that step, also where the hook is gone", async () => {
+  test("uses the tools that a hook chose for one step in that step only, even if the hook is gone", async () => {
     const prepareStep: Hooks["prepareStep"] = () => ({ tools: ["guarded"] });
     const tools = [ask(), echo("look")];
     const { session, model } = await left({ tools, hooks: { prepareStep } }, { tools });
@@ -216,7 +216,7 @@ describe("a run that goes on under changed code", () => {
     expect(model.lastRequest.tools.map(({ name }) => name)).toEqual(["guarded", "look"]);
   });
 
-  test("asks for the step that was prepared the model that was chosen, wherever it stands, and the hook again where it is gone", async () => {
+  test("calls the model that was chosen for the prepared step, wherever it is in the list, and asks the hook again if the model is gone", async () => {
     const named = (id: string, script: Script): ReturnType<typeof scripted> => scripted(script, { id });
     const journal = memoryJournal();
     const spare = named("spare", [say("from the spare")]);
@@ -256,7 +256,7 @@ describe("a run that goes on under changed code", () => {
     expect([output, end?.reason]).toEqual([{ city: "Oslo" }, "completed"]);
   });
 
-  test("reads such an output as any other of the agent", async () => {
+  test("reads such an output as the agent reads any other", async () => {
     const schema = (key: string) =>
       ({ type: "object", properties: { [key]: { type: "string" } }, required: [key] }) as const;
     const outputReading = { wholeText: true, camelCaseKeys: true };
@@ -269,7 +269,7 @@ describe("a run that goes on under changed code", () => {
     expect([output, end?.reason]).toEqual([{ homeTown: "Oslo" }, "completed"]);
   });
 
-  test("replays: what it was told and what it goes on with stand in the records", async () => {
+  test("can be replayed: the records contain what the model was told and what the run continues with", async () => {
     const { session } = await left({ tools: [ask(), echo("look")] }, { system: "new" }, [say("done")]);
     await approve(session);
     expect((await session.replay()).firstDifference).toBeUndefined();
@@ -277,7 +277,7 @@ describe("a run that goes on under changed code", () => {
 });
 
 describe("onChanged: refuse", () => {
-  test("does not open such a session, says what changed, and leaves it as it was", async () => {
+  test("does not open such a session, says what changed, and changes nothing", async () => {
     const journal = memoryJournal();
     const first = new Agent({ model: scripted([call("guarded")]), tools: [ask()], journal });
     await (await first.open("s")).send("go");
@@ -300,7 +300,7 @@ describe("onChanged: refuse", () => {
     expect((await strict({ system: "new" })).status).toBe("idle");
   });
 
-  test("lets whoever drives the run go on, also where it was to be taken over by force", async () => {
+  test("does not disturb the driver of the run, even if a forced takeover was tried", async () => {
     const journal = memoryJournal({ leases: true });
     const model = scripted([call("slow"), say("done")]);
     const came = deferred<string>();
@@ -314,7 +314,7 @@ describe("onChanged: refuse", () => {
   });
 });
 
-test("a run that was cut off in a model call is asked again as it was, whatever the prompt is today", async () => {
+test("a run that was interrupted in a model call repeats the same request, whatever the current prompt is", async () => {
   const journal = memoryJournal();
   const dying = scripted([stall()]);
   const first = await new Agent({ model: dying, system: "be kind", journal, ...quick }).open("s");

@@ -13,7 +13,7 @@ const choosing = (model: AgentOptions["model"], ...steps: number[]): Hooks => ({
 const priced = (input: number) => ({ facts: { price: { input, output: 0 } } });
 const counted = usage({ inputTokens: 1_000_000, outputTokens: 0 });
 
-test("a chosen model's answer costs what that model takes", async () => {
+test("the cost of a chosen model's answer uses that model's price", async () => {
   const dear = scripted([[say("Done."), counted]], { id: "test/dear", ...priced(7) });
   const cheap = scripted([[call("look"), counted]], { id: "test/cheap", ...priced(2) });
   const agent = new Agent({ model: cheap, fallback: [dear], tools, hooks: choosing(dear, 2) });
@@ -48,7 +48,7 @@ describe("a chosen model that fails for good", () => {
     return { ...result, falls };
   };
 
-  test("is asked no more than a model may be: the run's own is asked then", async () => {
+  test("is called no more often than allowed; then the run's own model is called", async () => {
     const chosen = failing();
     const model = scripted([say("Mine.")], { id: "test/own" });
     const { text, falls } = await run({ model, fallback: [chosen], hooks: choosing(chosen, 1) });
@@ -56,14 +56,14 @@ describe("a chosen model that fails for good", () => {
     expect(chosen.requests).toHaveLength(2);
   });
 
-  test("leaves the run's own model what it was: the next step is asked of it, and may choose again", async () => {
+  test("does not change the run's own model: the next step calls that one, and may choose again", async () => {
     const chosen = scripted([fail("auth"), say("Chosen.")], { id: "test/chosen" });
     const model = scripted([call("look"), call("look")], { id: "test/own" });
     const { text, falls } = await run({ model, fallback: [chosen], hooks: choosing(chosen, 1, 3) });
     expect({ text, falls }).toEqual({ text: "Chosen.", falls: ["test/chosen -> test/own"] });
   });
 
-  test("and then the run's own as well, leads to those to fall back to", async () => {
+  test("is followed by the run's own model and, if that fails too, by the fallbacks", async () => {
     const chosen = failing();
     const model = scripted([fail("auth")], { id: "test/own" });
     const third = scripted([say("Third.")], { id: "test/third" });
@@ -72,7 +72,7 @@ describe("a chosen model that fails for good", () => {
     expect(falls).toEqual(["test/chosen -> test/own", "test/own -> test/third"]);
   });
 
-  test("without retries, too", async () => {
+  test("is followed by them without retries too", async () => {
     const chosen = failing();
     const model = scripted([say("Mine.")], { id: "test/own" });
     const { text } = await run({ model, fallback: [chosen], hooks: choosing(chosen, 1), retry: null });
@@ -81,7 +81,7 @@ describe("a chosen model that fails for good", () => {
   });
 });
 
-test("what does not fit into a chosen model's window is summed up by the run's own, in one, before it is asked", async () => {
+test("a history that does not fit a chosen model's window is summarised by the run's own model, in one part, before the call", async () => {
   const facts = { contextWindow: 4_000, price: { input: 1_000, output: 1_000 } };
   const small = scripted([[say("Small."), usage({ inputTokens: 1_000, outputTokens: 0 })]], {
     id: "test/small",
@@ -120,7 +120,7 @@ test("what does not fit into a chosen model's window is summed up by the run's o
   expect(asked).toContain("and now?");
 });
 
-test("a cut answer of a chosen model is raised to that model's own output limit", async () => {
+test("a truncated answer of a chosen model raises that model's own output limit", async () => {
   const facts = { maxOutputTokens: 9_000 };
   const chosen = scripted([[say(""), stop("max_tokens")], say("Whole.")], {
     id: "test/chosen",
@@ -137,7 +137,7 @@ test("a cut answer of a chosen model is raised to that model's own output limit"
   expect(chosen.requests.map(({ settings }) => settings.maxOutputTokens)).toEqual([400, 9_000]);
 });
 
-test("a step that was prepared under other models is prepared anew by who takes the run over", async () => {
+test("a step that was prepared with other models is prepared again after a takeover", async () => {
   const journal = memoryJournal();
   const held = hold(say("never"));
   const chosen = scripted([held], { id: "test/chosen" });
@@ -155,8 +155,8 @@ test("a step that was prepared under other models is prepared anew by who takes 
   expect((await again.replay()).difference).toBeUndefined();
 });
 
-describe("models that are there to be chosen", () => {
-  test("are asked where they are chosen, and nobody falls back to them", async () => {
+describe("models that can be chosen", () => {
+  test("are called when chosen, and are not fallbacks", async () => {
     const chosen = scripted([call("look")], { id: "test/chosen" });
     const own = scripted([fail("auth")], { id: "test/own" });
     const agent = new Agent({ model: own, models: [chosen], tools, hooks: choosing(chosen, 1) });

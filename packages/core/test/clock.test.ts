@@ -10,7 +10,7 @@ import {
 } from "../src/index.ts";
 import { jumpingClock } from "./support.ts";
 
-test("a back-off waits by the clock of the agent's options, and its record tells that clock's time", async () => {
+test("a retry waits by the clock in the agent's options, and its record has that clock's time", async () => {
   const origin = { api: "test", provider: "test", model: "m" };
   let calls = 0;
   const model: Model = {
@@ -34,7 +34,7 @@ test("a back-off waits by the clock of the agent's options, and its record tells
   expect(clock.waits).toEqual([30_000, 30_000]);
 });
 
-describe("a clock that gives what no clock does", () => {
+describe("a clock that returns invalid values", () => {
   const sound: Clock = { now: Date.now, random: () => 0.5, after: (_ms, _then) => () => {} };
   const runBy = (clock: Partial<Record<keyof Clock, unknown>>) =>
     new Agent({ model: scripted([say("there")]), clock: { ...sound, ...clock } as Clock }).run("go");
@@ -50,7 +50,7 @@ describe("a clock that gives what no clock does", () => {
     });
   });
 
-  test("lets nothing be done by a wait that it refused", async () => {
+  test("makes the wait fail that it refused, so that nothing happens after it", async () => {
     const due: (() => void)[] = [];
     const { end } = await runBy({ after: (_ms: number, then: () => void) => due.push(then) });
     expect(end?.reason).toBe("error");
@@ -95,7 +95,7 @@ describe("a clock that is behind", () => {
     return { journal, clock: jumpingClock(0) };
   }
 
-  test("the records' (another machine's, say) keeps no retry waiting until it has caught up", async () => {
+  test("the records (e.g. another machine's) does not delay a retry until it has caught up", async () => {
     const { journal, clock } = await fromTomorrow();
     const agent = new Agent({ model: model([later]), clock, journal, retry: { baseMs: 400 } });
     const { text } = await agent.run("again", { session: "s" });
@@ -105,7 +105,7 @@ describe("a clock that is behind", () => {
     expect(times).toEqual(times.toSorted((a, b) => a - b));
   });
 
-  test("the records' settles an abort within its grace, whatever ignores its signal", async () => {
+  test("the records settles an abort within its grace, even if everything ignores its signal", async () => {
     const { journal, clock } = await fromTomorrow();
     const deaf: Model["call"] = () => {
       session.abort("enough");
@@ -117,7 +117,7 @@ describe("a clock that is behind", () => {
     expect(clock.waits.filter((ms) => ms > 60_000)).toEqual([]);
   });
 
-  test("the records' is followed again from the next run on, once it has caught up", async () => {
+  test("the records is followed again from the next run on, once it has caught up", async () => {
     const { journal, clock } = await fromTomorrow();
     const session = await new Agent({ model: model([]), clock, journal }).open("s");
     await session.send("again");
@@ -126,7 +126,7 @@ describe("a clock that is behind", () => {
     expect(journal.read("s").at(-1)?.at).toBeLessThanOrEqual(clock.now());
   });
 
-  test("because it was set back in the midst of a wait makes that wait begin again, and no longer", async () => {
+  test("because it was set back during a wait restarts that wait, and no more", async () => {
     const clock = jumpingClock(0);
     const failing: Model["call"] = () => {
       // Behind the record of the failure.
@@ -139,7 +139,7 @@ describe("a clock that is behind", () => {
   });
 });
 
-test("a stream that stalls after its first event is given up at the idle clock, not at the one for the first byte", async () => {
+test("a stream that stalls after its first event is given up at the idle timeout, not at that for the first byte", async () => {
   const origin = { api: "test", provider: "test", model: "m" };
   const model: Model = {
     id: "test/m",
@@ -187,7 +187,7 @@ test("a failed model call without a retry rule ends the run with its error, not 
   expect([end?.reason, end?.error?.kind, steps]).toEqual(["error", "auth", 0]);
 });
 
-test("a back-off ends where a test runner's fake timers were put in place of the host's clock", async () => {
+test("a retry's wait ends under a test runner's fake timers", async () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const running = new Agent({ model: scripted([fail("overloaded"), say("there")]) }).run("go");

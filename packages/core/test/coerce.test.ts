@@ -5,7 +5,7 @@ import { z } from "zod";
 const made = (inputSchema: JsonObject) =>
   tool({ name: "t", description: "d", inputSchema, execute: () => "ok" });
 
-describe("null where a member may be absent (F098)", () => {
+describe("null for a member that may be absent (F098)", () => {
   const schema: JsonObject = {
     type: "object",
     properties: {
@@ -21,28 +21,28 @@ describe("null where a member may be absent (F098)", () => {
     required: ["path"],
   };
 
-  it("is read as absent, also deep inside", async () => {
+  it("counts as absent, also deep inside", async () => {
     const given = { path: "a", limit: null, unit: null, either: null, inner: { deep: null } };
     expect(await made(schema).check(given)).toMatchObject({ ok: true, args: { path: "a", inner: {} } });
   });
 
-  it("stays null where the schema takes null", async () => {
+  it("stays null if the schema accepts null", async () => {
     const given = { path: "a", limit: null, free: null, any: null, maybe: null };
     const args = { path: "a", free: null, any: null, maybe: null };
     expect(await made(schema).check(given)).toEqual({ ok: true, args, value: args });
   });
 
-  it("is refused for a member that is required", async () => {
+  it("is refused for a required member", async () => {
     expect(await made(schema).check({ path: null })).toMatchObject({ ok: false });
   });
 
-  it("is read as absent from its word where the member is no text", async () => {
+  it("counts as absent as a word too, if the member is no string", async () => {
     const given = { path: "null", limit: "null", unit: "None", either: "null", free: "null" };
     const args = { path: "null", either: "null", free: "null" };
     expect(await made(schema).check(given)).toMatchObject({ ok: true, args });
   });
 
-  it("is not read as absent where the word is one of the listed, but for blanks or a capital", async () => {
+  it("as a word does not count as absent if it is a listed value, ignoring blanks and capitals", async () => {
     const listing: JsonObject = { type: "object", properties: { effort: { enum: ["none", "null", "low"] } } };
     // The model meant the word, and is told of the slip: without the member the call would run with another effort.
     expect(await made(listing).check({ effort: "None" })).toMatchObject({ ok: false });
@@ -50,7 +50,7 @@ describe("null where a member may be absent (F098)", () => {
     expect(blank).toMatchObject({ ok: true, args: { effort: "null" } });
   });
 
-  it("leaves a member called __proto__ alone", async () => {
+  it("leaves a member named __proto__ alone", async () => {
     const given = JSON.parse('{"path":"a","limit":null,"__proto__":{"x":1}}') as JsonObject;
     const checked = await made(schema).check(given);
     expect(checked.ok && Object.keys(checked.args)).toEqual(["path", "__proto__"]);

@@ -48,7 +48,7 @@ describe("permission", () => {
     else expect(said).toContain(told);
   });
 
-  test("is not asked of those behind one that denies, or that ends the run", async () => {
+  test("is not asked of the sets after one that denies, or that ends the run", async () => {
     for (const answer of ["deny", "stop"] as const) {
       const asked: unknown[] = [];
       const { end } = await run(saying("ask", asked), saying(answer, asked), saying("allow", asked));
@@ -57,7 +57,7 @@ describe("permission", () => {
     }
   });
 
-  test("that is none fails closed, whatever the others say", async () => {
+  test("with an invalid answer fails closed, whatever the other sets answer", async () => {
     const odd = { permission: () => "constructor" } as unknown as Hooks;
     for (const all of [
       [odd, saying("allow")],
@@ -70,7 +70,7 @@ describe("permission", () => {
   });
 });
 
-test("beforeTool is shown the arguments as they are by then, and the first result stands", async () => {
+test("beforeTool gets the arguments as the earlier sets changed them, and the first result wins", async () => {
   const seen: unknown[] = [];
   const adding = (name: string): Hooks => ({
     beforeTool: ({ args }) => {
@@ -85,7 +85,7 @@ test("beforeTool is shown the arguments as they are by then, and the first resul
   expect(seen).toHaveLength(2);
 });
 
-test("afterTool is shown the result as it is by then", async () => {
+test("afterTool gets the result as the earlier sets changed it", async () => {
   const adding = (letter: string, isError?: boolean): Hooks => ({
     afterTool: (_call, result) => ({
       content: `${textOf({ role: "user", content: result.content })}${letter}${result.isError ? "!" : ""}`,
@@ -98,7 +98,7 @@ test("afterTool is shown the result as it is by then", async () => {
   expect(messages.find(({ role }) => role === "tool")).toMatchObject({ isError: true });
 });
 
-test("prepareStep: a later plan stands over an earlier one, settings name by name, and tools are those that all name", async () => {
+test("prepareStep: a later plan overrides an earlier one, settings one by one, and tools are those in all plans", async () => {
   const { model } = await run(
     {
       prepareStep: () => ({
@@ -124,7 +124,7 @@ test("prepareStep: the first that ends the run ends it", async () => {
   expect([end?.evidence, text]).toStrictEqual([{ said: "enough" }, "Enough."]);
 });
 
-test("transformContext: each is shown the messages that the one before it made", async () => {
+test("transformContext: each gets the messages that the previous one made", async () => {
   const adding = (text: string): Hooks => ({
     transformContext: (messages): Message[] => [...messages, userText(text)],
   });
@@ -132,7 +132,7 @@ test("transformContext: each is shown the messages that the one before it made",
   expect(model.requests[0]?.messages.map(textOf)).toStrictEqual(["go", "one", "two"]);
 });
 
-describe("what is no answer is mended by no hook behind it", () => {
+describe("an invalid answer is not repaired by a later set", () => {
   test.each([{ content: 5 }, "fine"])("afterTool: %j fails the call", async (answer) => {
     const odd = { afterTool: () => answer } as unknown as Hooks;
     const { told } = await run(odd, { afterTool: () => ({ content: "fine" }) });
@@ -149,7 +149,7 @@ describe("what is no answer is mended by no hook behind it", () => {
   });
 });
 
-test("onFinish: the first work stands, and the others are not asked", async () => {
+test("onFinish: the first work wins, and the other sets are not asked", async () => {
   const { messages } = await run(
     { onFinish: () => undefined },
     { onFinish: () => "Once more." },
@@ -159,21 +159,21 @@ test("onFinish: the first work stands, and the others are not asked", async () =
   expect(said).toStrictEqual(["go", "Once more."]);
 });
 
-test("a place that no set has a hook for is none of the whole: nobody is asked there", () => {
+test("a hook that no set has is not in the composed set", () => {
   expect(
     Object.keys(composeHooks({ permission: () => "allow" }, {}, { onFinish: () => undefined })),
   ).toStrictEqual(["permission", "onFinish"]);
   expect(composeHooks()).toStrictEqual({});
 });
 
-test("a list of sets is refused, and who gave it is told what makes one of them", () => {
+test("a list of sets is refused, with how to compose them", () => {
   const hooks = [{ permission: () => "allow" }] as unknown as Hooks;
   expect(() => new Agent({ model: scripted([]), hooks })).toThrow(
     "option hooks: one set of hooks is needed, not a list: composeHooks(a, b) makes one of several",
   );
 });
 
-test("hooks that are methods keep what they are methods of", async () => {
+test("hooks that are methods keep their object", async () => {
   class Counting implements Hooks {
     count = 0;
     afterTool(): undefined {

@@ -17,7 +17,7 @@ const refusal = (session: Session): Promise<string> =>
   );
 
 describe("continue", () => {
-  test("asks again after an error, with nothing added and nothing said twice", async () => {
+  test("calls the model again after an error, without adding or repeating anything", async () => {
     const model = scripted([call("look"), fail("auth"), say("It rains.")]);
     const session = await new Agent({ model, tools: [echo("look")], ...quick }).open("s");
     expect((await session.send("How is it?")).end?.reason).toBe("error");
@@ -33,7 +33,7 @@ describe("continue", () => {
     expect((await session.replay()).difference).toBeUndefined();
   });
 
-  test("is played again from a cassette, and explained as what it is", async () => {
+  test("is replayed from a cassette, and explained as a continuation", async () => {
     const journal = memoryJournal();
     const options = { model: scripted([fail("auth"), say("Hello.")]), ...quick };
     const session = await new Agent({ ...options, journal }).open("s");
@@ -46,7 +46,7 @@ describe("continue", () => {
     );
   });
 
-  test("lets another agent take a conversation over, as its last call left it", async () => {
+  test("lets another agent take over a conversation, after its last call ended it", async () => {
     const journal = memoryJournal();
     const over = echo("to_billing", { execute: () => toolResult("Handed over.", { done: true }) });
     const front = await new Agent({ model: scripted([call("to_billing")]), tools: [over], journal }).open(
@@ -58,7 +58,7 @@ describe("continue", () => {
     expect([text, model.lastRequest.system]).toEqual(["I see it.", "billing"]);
   });
 
-  test("takes a word that was steered in meanwhile, also behind an answer", async () => {
+  test("delivers a message that was steered in meanwhile, also after an answer", async () => {
     const session = await new Agent({ model: scripted([say("Hello."), say("Good.")]) }).open("s");
     await session.send("Hi.");
     expect(await refusal(session)).toBe(
@@ -71,7 +71,7 @@ describe("continue", () => {
     ]);
   });
 
-  test("takes a word that was steered in after the conversation was forgotten", async () => {
+  test("delivers a message that was steered in after the conversation was cleared", async () => {
     const session = await new Agent({ model: scripted([say("Hello."), say("Good.")]) }).open("s");
     await session.send("Hi.");
     await session.clear();
@@ -79,7 +79,7 @@ describe("continue", () => {
     expect(shortly((await session.continue()).messages)).toEqual(["user: And now?", "assistant: Good."]);
   });
 
-  test("takes more work that was queued meanwhile, also after the conversation was forgotten", async () => {
+  test("delivers work that was queued meanwhile, also after the conversation was cleared", async () => {
     const model = scripted([say("Hello."), say("Good."), say("Done.")]);
     const session = await new Agent({ model }).open("s");
     await session.send("Hi.");
@@ -93,7 +93,7 @@ describe("continue", () => {
     expect(shortly((await session.continue()).messages)).toEqual(["user: Begin again.", "assistant: Done."]);
   });
 
-  test("hears what was steered in before what was queued to come after it", async () => {
+  test("delivers steering before queued follow-ups", async () => {
     const session = await new Agent({ model: scripted([say("One."), say("Two."), say("Three.")]) }).open("s");
     await session.send("Hi.");
     session.followUp("Later.");
@@ -107,7 +107,7 @@ describe("continue", () => {
   });
 
   test.each([true, false])(
-    "asks nothing where the word was taken back before it was read (said before: %s)",
+    "calls no model if the message was withdrawn before it was read (said before: %s)",
     async (before) => {
       const model = scripted([say("Hello."), say("never said")]);
       const journal = memoryJournal();

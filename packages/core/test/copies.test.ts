@@ -19,11 +19,11 @@ describe("another copy of the package", () => {
     return new Agent({ model: scripted([call("act"), say("on and on")]), tools: [act] }).run("act");
   };
 
-  it("is another one", () => {
+  it("has classes of its own", () => {
     expect(other.RondoError).not.toBe(RondoError);
   });
 
-  it("makes errors that are known by their class, and no others are", () => {
+  it("makes errors that are recognised by class, and nothing else is", () => {
     expect(new other.RondoError("auth", "no key")).toBeInstanceOf(RondoError);
     expect(new RondoError("auth", "no key")).toBeInstanceOf(other.RondoError);
     expect(new Error("no key")).not.toBeInstanceOf(RondoError);
@@ -33,14 +33,14 @@ describe("another copy of the package", () => {
     );
   });
 
-  it("makes agents, sessions and results that are known by their class", async () => {
+  it("makes agents, sessions and results that are recognised by class", async () => {
     const agent = new other.Agent({ model: scripted([say("hello")]) });
     expect(agent).toBeInstanceOf(Agent);
     expect(await agent.open("one")).toBeInstanceOf(Session);
     expect(other.toolResult("text")).toBeInstanceOf(ToolResult);
   });
 
-  it("has its failures tried again as the first copy's are", async () => {
+  it("throws failures that are retried like those of the first copy", async () => {
     let asked = 0;
     const inner = scripted([say("there")]);
     const model = {
@@ -53,7 +53,7 @@ describe("another copy of the package", () => {
     expect([end?.reason, text, asked]).toEqual(["completed", "there", 2]);
   });
 
-  it("ends a run where its tools say that it is done", async () => {
+  it("returns results that end a run", async () => {
     const ways = [
       () => other.toolResult("it is done", { done: "all done" }),
       () => new other.DoneSignal("all done"),
@@ -69,7 +69,7 @@ describe("another copy of the package", () => {
     expect(new other.TaskComplete()).toBeInstanceOf(TaskComplete);
   });
 
-  it("brings sub-agents whose answer is read, and whose calls park the run", async () => {
+  it("makes sub-agents whose answers are read, and whose calls park the run", async () => {
     const asking = other.tool({
       name: "publish",
       description: "Publishes",

@@ -38,7 +38,7 @@ function cameOf(subject: Subject, seed: number): string {
   return digest(JSON.stringify([records, decisions, states.at(-1)], plain)).slice(-7);
 }
 
-describe("the loop decides as it was recorded", () => {
+describe("the loop decides as recorded", () => {
   afterAll(() => {
     if (recording) writeFileSync(place, `${JSON.stringify(recorded, null, 1)}\n`);
   });

@@ -18,14 +18,14 @@ const sorry = "I apologize for the confusion. ";
 describe("a degenerate answer", () => {
   const cut = (text: string) => [say(text), stop("max_tokens")];
 
-  test("is asked for again, and not stored", async () => {
+  test("is requested again, and not stored", async () => {
     const model = scripted([cut(`Let me see. ${sorry.repeat(100)}`), say("Here it is.")]);
     const { text, messages } = await new Agent({ model }).run("go");
     expect([text, messages.length, model.calls]).toEqual(["Here it is.", 2, 2]);
     expect(messages.some((message) => textOf(message).includes("apologize"))).toBe(false);
   });
 
-  test("is asked for again with a word that does not say it once more, and is not kept", async () => {
+  test("is requested again with a message that asks not to repeat it, and is not kept", async () => {
     const model = scripted([cut(sorry.repeat(100)), say("Here it is.")]);
     const { messages } = await new Agent({ model }).run("go");
     const [first, second] = model.requests.map((request) => request.messages.map(textOf));
@@ -35,7 +35,7 @@ describe("a degenerate answer", () => {
     expect(messages.map(textOf)).toEqual(["go", "Here it is."]);
   });
 
-  test("again and again ends the run, and says what was repeated", async () => {
+  test("that comes again and again ends the run, and the end says what was repeated", async () => {
     const model = scripted([cut(sorry.repeat(30))], { repeatLast: true });
     const { end, messages } = await new Agent({ model }).run("go");
     const error = { kind: "loop_detected" };
@@ -44,30 +44,30 @@ describe("a degenerate answer", () => {
     expect([model.calls, messages.length]).toEqual([2, 1]);
   });
 
-  test("in the reasoning counts as well", async () => {
+  test("may also be a repetition in the reasoning", async () => {
     const model = scripted([[think("wait, no, ".repeat(300)), stop("max_tokens")], say("Fine.")]);
     expect((await new Agent({ model }).run("go")).text).toBe("Fine.");
   });
 
-  test("that ended by itself is none where somebody asked for it", async () => {
+  test("that ended by itself is accepted if a user asked for the repetition", async () => {
     const text = "All work and no play. ".repeat(500);
     const model = scripted([say(text)]);
     expect((await new Agent({ model }).run("Write 'All work and no play' 500 times")).text).toBe(text);
   });
 
-  test("that ended by itself is one where nobody did, and is not kept", async () => {
+  test("that ended by itself is rejected if nobody did, and is not kept", async () => {
     const model = scripted([say("All work and no play. ".repeat(500)), say("Fine.")]);
     const { text, messages } = await new Agent({ model }).run("go");
     expect(text).toBe("Fine.");
     expect(JSON.stringify(messages)).not.toContain("no play");
   });
 
-  test("is neither a table nor a ruler nor a text that was merely cut off", async () => {
+  test("is not a table, a ruler, or a text that was merely cut off", async () => {
     for (const text of ["Cut off in the middle of", "| 0 | 0 |\n".repeat(400), "-".repeat(3000)])
       expect((await new Agent({ model: scripted([cut(text)]) }).run("go")).text).toBe(text);
   });
 
-  test("may be left alone", async () => {
+  test("is accepted if the rule is off", async () => {
     const text = sorry.repeat(100);
     const agent = new Agent({ model: scripted([cut(text)]), degenerateRetries: null });
     expect((await agent.run("go")).text).toBe(text);
@@ -75,7 +75,7 @@ describe("a degenerate answer", () => {
 });
 
 describe("repetition", () => {
-  test("finds the unit behind any beginning, and how often it comes", () => {
+  test("is found after any beginning, with its unit and its count", () => {
     fc.assert(
       fc.property(
         fc.string({ maxLength: 200 }),
@@ -89,7 +89,7 @@ describe("repetition", () => {
     );
   });
 
-  test("takes linear time: each character is looked at a bounded number of times", () => {
+  test("is found in linear time: each character is read a limited number of times", () => {
     // The worst text for a search of borders: almost periodic everywhere.
     const hard = `${"a".repeat(9_999)}b`.repeat(20);
     expect(repetition(hard)).toBeUndefined();
@@ -125,7 +125,7 @@ describe("an answer that only repeats itself", () => {
     return model;
   }
 
-  test("is broken off as it comes, and asked for again", async () => {
+  test("is aborted while it streams, and requested again", async () => {
     for (const type of ["text_delta", "reasoning_delta"] as const) {
       const model = babbling(type);
       const { text, messages } = await new Agent({ model }).run("go");
@@ -135,7 +135,7 @@ describe("an answer that only repeats itself", () => {
     }
   });
 
-  test("is heard to its end where somebody asked for it, where it is no prose, and where nobody judges it", async () => {
+  test("is read to its end if a user asked for it, if it is no prose, and if the rule is off", async () => {
     for (const [task, unit, options] of [
       ["Say 'I apologize for the confusion' 10,000 times", sorry, {}],
       ["go", "token ", {}],

@@ -9,7 +9,7 @@ const agentOn = (journal: ReturnType<typeof memoryJournal>): Agent =>
 
 const gone = { kind: "storage", message: expect.stringContaining("was deleted") };
 
-it("whoever has it open is told that it is gone, and may open a new one of its name", async () => {
+it("a process that has it open is told that it is gone, and may open a new one under its id", async () => {
   const journal = memoryJournal();
   const agent = agentOn(journal);
   const session = await agent.open("s");
@@ -21,7 +21,7 @@ it("whoever has it open is told that it is gone, and may open a new one of its n
   expect((await anew.send("three")).messages).toHaveLength(2);
 });
 
-it("one that is begun anew in its place is not gone on with by who had the old one open, however long it is by then", async () => {
+it("a new one under the same id is not continued by a process that had the old one open, however long it is by then", async () => {
   const journal = memoryJournal();
   const agent = agentOn(journal);
   const wrote = await agent.open("s");
@@ -36,7 +36,7 @@ it("one that is begun anew in its place is not gone on with by who had the old o
   expect((await anew.send("more")).messages).toHaveLength(4);
 });
 
-it("a run that is driven without a lease is told so at its next record, and writes nothing more", async () => {
+it("a run that is driven without a lease fails at its next record, and writes nothing more", async () => {
   const journal = memoryJournal();
   const agent = new Agent({
     model: scripted(() => {

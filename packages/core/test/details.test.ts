@@ -26,7 +26,7 @@ const edit = tool({
 const resultIn = (messages: readonly Message[]): ToolMessage | undefined =>
   messages.find((one): one is ToolMessage => one.role === "tool");
 
-test("details of a result are heard by watchers, and stand in the history, in another process as well", async () => {
+test("details of a result are in events and in the history, also in another process", async () => {
   const journal = memoryJournal();
   const ended: RondoEvent[] = [];
   const agent = new Agent({ model: scripted([call("edit"), say("Done.")]), tools: [edit], journal });
@@ -41,7 +41,7 @@ test("details of a result are heard by watchers, and stand in the history, in an
   expect((await again.replay()).difference).toBeUndefined();
 });
 
-test("details stay where the result is cut, and where a hook changes what is read; secrets in them do not", async () => {
+test("details stay if the result is cut, or if a hook changes its text; secrets in them are removed", async () => {
   const long = tool({
     name: "edit",
     description: "Edits a file",
@@ -62,7 +62,7 @@ test("details stay where the result is cut, and where a hook changes what is rea
   expect(result?.details).toEqual({ ...details, token: "***REDACTED***" });
 });
 
-test("details that are no JSON are refused, as what the tool threw", async () => {
+test("details that are not JSON are refused, as an error of the tool", async () => {
   const odd = tool({
     name: "edit",
     description: "Edits a file",
@@ -76,7 +76,7 @@ test("details that are no JSON are refused, as what the tool threw", async () =>
   expect(JSON.stringify(resultIn(messages)?.content)).toContain("toolResult: option details");
 });
 
-test("what is given as details is the result's own: a tool may use its object again", async () => {
+test("details are copied: a tool may reuse its object", async () => {
   const shared = { count: 1 };
   const counting = tool({
     name: "edit",
@@ -95,7 +95,7 @@ test("what is given as details is the result's own: a tool may use its object ag
   expect(resultIn(messages)?.details).toEqual({ count: 1 });
 });
 
-test("details take no room in the window, for they are sent to no model", async () => {
+test("details take no room in the window, because no model gets them", async () => {
   const rows = tool({
     name: "edit",
     description: "Edits a file",
@@ -112,7 +112,7 @@ test("details take no room in the window, for they are sent to no model", async 
   expect(charEstimator().message(resultIn(messages) as Message)).toBeLessThan(20);
 });
 
-test("details pass every preset that tells its model a result in other words", async () => {
+test("details pass through every preset that rewords results", async () => {
   const failing = tool({
     name: "edit",
     description: "Edits a file",

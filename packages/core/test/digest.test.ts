@@ -29,7 +29,7 @@ const long = fc
   .map(([pieces, more, end]) => "x".repeat(Math.max(0, 4096 * pieces + more)) + end + end);
 
 describe("the digest of a text", () => {
-  test("is the same for texts of any length, whatever their letters", () => {
+  test("is the same for equal texts of any length, whatever their letters are", () => {
     fc.assert(
       fc.property(fc.oneof(fc.string({ unit: "binary" }), long), (text) => {
         expect(numberOf(text)).toBe(nameOf(text));
@@ -39,7 +39,7 @@ describe("the digest of a text", () => {
     );
   });
 
-  test("is another one where one letter is another, or one more is there", () => {
+  test("differs if one letter differs, or if there is one more", () => {
     fc.assert(
       fc.property(long, fc.nat(), (text, place) => {
         const at = text.length === 0 ? 0 : place % text.length;

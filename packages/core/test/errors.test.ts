@@ -6,7 +6,7 @@ import { messageOf } from "../src/errors.ts";
 import { errorWith, RondoError } from "../src/index.ts";
 import { cutRaw } from "../src/model.ts";
 
-test("an error that is printed lists what is known of it, and nothing that is not", () => {
+test("a printed error lists its known members only", () => {
   const printed = inspect(new RondoError("auth", "the key is wrong", { status: 401 }));
   expect(printed).toMatch(/kind: 'auth'.*retryable: false.*status: 401/s);
   expect(printed).not.toContain("undefined");
@@ -21,7 +21,7 @@ test.each([Number.NaN, Number.POSITIVE_INFINITY, "3" as never])("a wait of %s is
   expect(error.toJSON()).not.toHaveProperty("retryAfterMs");
 });
 
-test("what a provider said is cut between characters, never inside one", () => {
+test("a provider's message is cut between characters, never inside one", () => {
   expect(cutRaw("x😀😀", 2)).toBe("x…");
   expect(cutRaw("x😀😀", 3)).toBe("x😀…");
   expect(cutRaw("x😀😀", 5)).toBe("x😀😀");
@@ -39,6 +39,6 @@ test.each([
   [{ toString: () => "as it says itself" }, "as it says itself"],
   [[1, 2], "1,2"],
   [undefined, "undefined"],
-])("what is thrown and is no error is told by its message, or as JSON", (thrown, words) => {
+])("a thrown value that is no error is shown by its message, or as JSON", (thrown, words) => {
   expect(messageOf(thrown)).toBe(words);
 });

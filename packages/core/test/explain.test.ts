@@ -54,7 +54,7 @@ describe("an explanation", () => {
     );
   });
 
-  test("names for each step who decided, from what, and the row of the table", async () => {
+  test("names for each step what decided, from which evidence, and the row of the table", async () => {
     const { records, rules } = await ran([call("look"), call("nowhere"), say("done")]);
     const { steps, end } = explain(records, { rules });
     expect(steps.map(({ step, follows }) => [step, follows])).toEqual([
@@ -94,7 +94,7 @@ describe("an explanation", () => {
     expect(results.sort()).toEqual(["kept: it was denied", "throws: it threw"]);
   });
 
-  test("tells of the end which option was the limit, and what it was", async () => {
+  test("names the option that set the limit which ended the run, and its value", async () => {
     const { records, rules } = await ran([call("look"), say("landed")], { maxSteps: 1 });
     const { end, steps } = explain(records, { rules, step: 2 });
     expect(end).toMatchObject({ reason: "max_steps", remedy: { option: "maxSteps", value: 1 } });
@@ -108,7 +108,7 @@ describe("an explanation", () => {
     expect(explain(records, { rules, step: 1 }).end).toBeUndefined();
   });
 
-  test("tells of retries, with their waits and errors", async () => {
+  test("lists retries, with their waits and errors", async () => {
     const { records, rules } = await ran([fail("overloaded"), say("done")]);
     const reasons = explain(records, { rules, step: 1 }).steps.flatMap((one) => one.reasons);
     expect(reasons.find(({ kind }) => kind === "failure")).toMatchObject({ error: { kind: "overloaded" } });
@@ -119,7 +119,7 @@ describe("an explanation", () => {
     });
   });
 
-  test("says of a run that waits what it waits for, and refuses steps that are not there", async () => {
+  test("says what a waiting run waits for, and refuses steps that do not exist", async () => {
     const { records, rules } = await ran([call("ask")], { tools: [echo("ask", { permission: "ask" })] });
     const waiting = explain(records, { rules });
     expect(waiting).toMatchObject({ now: { phase: "acting", does: "park" } });
@@ -159,7 +159,7 @@ describe("an explanation", () => {
     );
   });
 
-  test("has a remedy that names an option for every limit that is set by one", async () => {
+  test("has a remedy with an option for every limit that an option sets", async () => {
     const spends = usage({ inputTokens: 9, outputTokens: 9 });
     const priced = scripted([[call("look"), spends], say("x")], {
       facts: { price: { input: 1, output: 1 } },
@@ -190,7 +190,7 @@ describe("an explanation", () => {
     }
   });
 
-  test("says of a repeated call at how many it was to land, however many there were", async () => {
+  test("says at how many repeats a call would land the run, however many there were", async () => {
     const eight = calls(Array.from({ length: 8 }, () => ["look"] as const));
     const { records, rules } = await ran([eight, say("x")], {});
     const { evidence, remedy } = explain(records, { rules }).end ?? {};
@@ -218,7 +218,7 @@ describe("an explanation", () => {
     }
   });
 
-  test("names the limits of a preset as the preset names them", async () => {
+  test("uses a preset's own names for its limits", async () => {
     const look = echo("look", { inputSchema: { type: "object", properties: { n: { type: "number" } } } });
     const same = scripted([call("look"), call("look"), call("look")]);
     const other = scripted((_request, n) => call("look", { n }));
@@ -239,7 +239,7 @@ describe("an explanation", () => {
     }
   });
 
-  test("has a remedy in words where no option of its own set the limit", async () => {
+  test("has a remedy in words if no option set the limit", async () => {
     const child = subAgent({
       name: "child",
       description: "child",
@@ -269,7 +269,7 @@ describe("an explanation", () => {
     );
   });
 
-  test("tells of a sub-agent that its parent gave it no more", async () => {
+  test("says that a sub-agent was limited by its parent", async () => {
     const journal = memoryJournal();
     const model = scripted([call("look"), say("landed")]);
     const below = new Agent({ ...quick, model, tools: [echo("look")] });
@@ -283,13 +283,13 @@ describe("an explanation", () => {
 });
 
 describe("a diff", () => {
-  test("of two runs that did the same finds nothing, whatever their times and ids", async () => {
+  test("finds no difference between two runs that did the same, whatever their times and ids are", async () => {
     const script = [call("look"), say("done")];
     const [a, b] = [await ran(script), await ran(script)];
     expect(diff(a.records, b.records, a.rules)).toMatchObject({ same: true, step: 2 });
   });
 
-  test("of two runs of which one waited in between finds nothing, whatever hooks said and tools ended", async () => {
+  test("finds no difference if one of two runs waited, whatever hooks returned and tools ended", async () => {
     const hooks: Hooks = {
       permission: () => "allow",
       beforeTool: ({ args }) => ({ args }),
@@ -311,7 +311,7 @@ describe("a diff", () => {
     expect(diff(records, waited, rules)).toMatchObject({ same: true });
   });
 
-  test("of two runs whose sub-agents did the same finds nothing, though each has a session, ids and times of its own", async () => {
+  test("finds no difference between two runs whose sub-agents did the same, in sessions with other ids and times", async () => {
     const go = async (id: string) => {
       const journal = memoryJournal();
       const asks = call("ask", {}, { id: `${id}_call` });
@@ -334,7 +334,7 @@ describe("a diff", () => {
     expect(diff(a.read("a:2.0"), b.read("b:2.0"), rules)).toMatchObject({ same: true });
   });
 
-  test("of two runs finds nothing where calls that were cut have other ids, and a deadline came a little later", async () => {
+  test("finds no difference if truncated calls have other ids, and a deadline came slightly later", async () => {
     const go = async (id: string, late: number) => {
       const clock = jumpingClock(0);
       const long = echo("look", { execute: () => "a line of it\n".repeat(200) });
@@ -350,7 +350,7 @@ describe("a diff", () => {
     expect(diff(a.records, b.records, a.rules)).toMatchObject({ same: true });
   });
 
-  test("of two runs that failed alike finds nothing, whatever names a provider gave their requests and how long it was waited for", async () => {
+  test("finds no difference between two runs that failed alike, whatever the provider's request ids and waits were", async () => {
     const go = async (id: string, retryAfterMs: number) => {
       const passing = fail("rate_limit", { status: 429, raw: { request_id: id }, retryAfterMs });
       const last = fail("auth", { status: 401, raw: { request_id: id } });
@@ -364,7 +364,7 @@ describe("a diff", () => {
     expect(diff(a.records, other.records, a.rules)).toMatchObject({ same: false, b: { parts } });
   });
 
-  test("of two runs whose hooks put another message there, or whose sub-agents were given more, says so", async () => {
+  test("finds a difference if hooks put in another message, or if sub-agents were given more", async () => {
     const hooks = (said: string): Hooks => ({
       transformContext: (messages) => [
         ...messages,
@@ -392,7 +392,7 @@ describe("a diff", () => {
     expect(diff(more.records, less.records, more.rules)).toMatchObject({ same: false, a: { parts } });
   });
 
-  test("tells what a hook gave for a result", async () => {
+  test("shows the result that a hook gave", async () => {
     const hooks = (text: string): Hooks => ({ beforeTool: () => ({ result: text }) });
     const script = [call("look"), say("done")];
     const [a, b] = [await ran(script, { hooks: hooks("one") }), await ran(script, { hooks: hooks("two") })];
@@ -412,7 +412,7 @@ describe("a diff", () => {
     });
   });
 
-  test("tells tokens that nobody counted of neither side, and how many calls were not counted", async () => {
+  test("shows no tokens for a side without counts, but how many calls were not counted", async () => {
     const counted = [call("look"), [say("done"), usage({ inputTokens: 20, outputTokens: 4 })]];
     const [a, b] = [await ran([say("done")]), await ran(counted)];
     const found = diff(a.records, b.records, a.rules);
@@ -420,7 +420,7 @@ describe("a diff", () => {
     expect([found.a.uncounted, found.b.tokens, found.b.uncounted]).toEqual([1, 24, 1]);
   });
 
-  test("of a session that has no records is refused: a journal gives as much for an id that it does not know", async () => {
+  test("refuses a session without records: a journal returns the same for an unknown id", async () => {
     const { records, rules } = await ran([say("done")]);
     for (const [a, b, which] of [
       [[], records, "first"],
@@ -434,7 +434,7 @@ describe("a diff", () => {
       );
   });
 
-  test("of what is no list of records is refused in words: a journal on a disk gives a promise of one", async () => {
+  test("refuses anything that is not a list of records: a journal on disk returns a promise of one", async () => {
     const { records, rules } = await ran([say("done")]);
     const given = (value: unknown): never => value as never;
     const later = Promise.resolve(records);
@@ -461,7 +461,7 @@ describe("a diff", () => {
     expect(explain(new Set(records), { rules }).end?.reason).toBe("completed");
   });
 
-  test("of a session and its fork says where they part and what each did then", async () => {
+  test("between a session and its fork says where they diverge and what each did then", async () => {
     const journal = memoryJournal();
     const agent = new Agent({
       ...quick,

@@ -18,7 +18,7 @@ import { Log } from "../src/loop/log.ts";
 import { echo, eventsOf, quick, shortly } from "./support.ts";
 
 describe("hooks", () => {
-  test("may replace a call's arguments, which are checked again", async () => {
+  test("may replace a call's arguments, which are validated again", async () => {
     const seen: unknown[] = [];
     const one = echo("one", {
       inputSchema: { type: "object", properties: { n: { type: "integer" } } },
@@ -36,7 +36,7 @@ describe("hooks", () => {
     expect(shortly(messages)[4]).toMatch(/do not fit/);
   });
 
-  test("may answer in a tool's place, and change what it answered", async () => {
+  test("may give a result in the tool's place, and change a tool's result", async () => {
     let ran = 0;
     const one = echo("one", {
       execute: () => {
@@ -73,7 +73,7 @@ describe("hooks", () => {
     expect(first.requests[0]).toMatchObject({ toolChoice: "any", tools: [{ name: "a" }] });
   });
 
-  test("may change what the model sees without changing what is stored", async () => {
+  test("may change what the model is sent without changing what is stored", async () => {
     const hooks = {
       transformContext: (messages: readonly { role: string }[]) =>
         [userText("in short"), ...messages.slice(-1)] as never,
@@ -100,8 +100,8 @@ describe("hooks", () => {
   });
 });
 
-describe("a model of one's own", () => {
-  test("may answer at once, without a promise", async () => {
+describe("a model of the user's own", () => {
+  test("may return an answer at once, without a promise", async () => {
     const origin = { api: "mine", provider: "mine", model: "m" };
     const answer = {
       role: "assistant",
@@ -117,7 +117,7 @@ describe("a model of one's own", () => {
 describe("typed output", () => {
   const output = z.object({ city: z.string(), degrees: z.number() });
 
-  test("comes as a value of the schema's type; without tools the schema goes out at once", async () => {
+  test("is a value of the schema's type; without tools the schema is sent at once", async () => {
     const model = scripted([say('{"city":"Rome","degrees":21}')]);
     const result = await new Agent({ model, output }).run("weather?");
     expectTypeOf(result.output).toEqualTypeOf<{ city: string; degrees: number } | undefined>();
@@ -125,7 +125,7 @@ describe("typed output", () => {
     expect(model.requests[0]?.outputSchema).toMatchObject({ type: "object" });
   });
 
-  test("of a plain JSON Schema has no type but the one it is given: not that of the schema", async () => {
+  test("of a plain JSON Schema has only the type that it is given, not that of the schema", async () => {
     const plain = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
     const model = () => scripted([say('{"city":"Rome"}')]);
     const untyped = await new Agent({ model: model(), output: plain }).run("where?");
@@ -137,7 +137,7 @@ describe("typed output", () => {
     void new Agent<{ city: string }>({ model: model(), output: z.object({ degrees: z.number() }) });
   });
 
-  test("with tools comes in a phase of its own: tools without schema, then schema without tools", async () => {
+  test("with tools has a phase of its own: tools without schema, then schema without tools", async () => {
     const model = scripted([
       call("look"),
       say("It is warm in Rome."),
@@ -155,7 +155,7 @@ describe("typed output", () => {
     expect(messages.filter((message) => message.role === "user")).toHaveLength(1);
   });
 
-  test("is asked for again with what was wrong, as often as allowed, then the run ends as output_invalid", async () => {
+  test("that does not fit is requested again with the reason, as often as allowed, then the run ends as output_invalid", async () => {
     const model = scripted([say("nonsense")], { repeatLast: true });
     const { end, text, output: value } = await new Agent({ model, output, decodeRetries: 2 }).run("weather?");
     expect([model.calls, end?.reason, end?.evidence.attempts]).toEqual([3, "output_invalid", 3]);
@@ -165,7 +165,7 @@ describe("typed output", () => {
     );
   });
 
-  test("is read out of prose, past brackets and fences inside strings, and never completed by guessing", async () => {
+  test("is found in prose, past brackets and fences inside strings, and an incomplete one is never completed", async () => {
     for (const text of [
       'Sure [1]: {"city":"a}`` ```","degrees":1} Anything else?',
       '{"city":"```js\\nfoo()\\n```","degrees":2}',
@@ -205,7 +205,7 @@ describe("typed output", () => {
 });
 
 describe("steps", () => {
-  test("come one a pull: call, result, call, result, then the answer; the model waits for the pull", async () => {
+  test("come one a pull: call, result, call, result, then the answer; the model is not called before the pull", async () => {
     const model = scripted([calls([["a"], ["b"]]), say("done")]);
     const steps = new Agent({ model, tools: [echo("a"), echo("b")] }).steps("go")[Symbol.asyncIterator]();
     const seen: string[] = [];
@@ -226,7 +226,7 @@ describe("steps", () => {
 });
 
 describe("live events", () => {
-  test("come in order, from the closed list, and the text of the deltas is the text of the answer", async () => {
+  test("come in order, from the closed list, and the deltas' text is the answer's text", async () => {
     const model = scripted([
       [think("hm"), say("Looking. "), call("look")],
       say("It is there.", { chunk: 1 }),
@@ -257,7 +257,7 @@ describe("live events", () => {
     expect(heard).toBe("It is there.");
   });
 
-  test("say what broke the request's prefix, and are silent while it only grows", async () => {
+  test("say what changed the request's prefix, and say nothing while it only grows", async () => {
     const broke = async (options: object): Promise<(string | undefined)[]> => {
       const model = scripted((request, number) =>
         number < 6 && request.toolChoice !== "none" ? call("look") : say("done"),
@@ -276,7 +276,7 @@ describe("live events", () => {
     expect(await broke({})).toContain("system or tools");
   });
 
-  test("answer for a call that did not run like for one that did", async () => {
+  test("are the same for a call that did not run as for one that did", async () => {
     const events = await eventsOf(new Agent({ model: scripted([call("nowhere"), say("done")]) }), "go");
     expect(
       events
@@ -285,7 +285,7 @@ describe("live events", () => {
     ).toEqual(["tool_start", "tool_end"]);
   });
 
-  test("are nothing that a logger which fails could end, at once or later", async () => {
+  test("do not end the run if the logger fails, at once or later", async () => {
     const full = (): never => {
       throw new Error("the disk is full");
     };
@@ -301,7 +301,7 @@ describe("live events", () => {
     }
   });
 
-  test("reach a logger, which is silent unless given", async () => {
+  test("reach a logger, which is silent by default", async () => {
     const lines: string[] = [];
     const log = (level: string) => (message: string) => void lines.push(`${level} ${message}`);
     const logger: Logger = { debug: log("debug"), info: log("info"), warn: log("warn"), error: log("error") };
@@ -315,7 +315,7 @@ describe("P7 end to end", () => {
   const hooks = { transformContext: (messages: readonly unknown[]) => messages.slice(-3) as never };
   const script = () => scripted([call("look", { a: 1 }), empty(), call("look", { a: 2 }), say("done")]);
 
-  test("a replay makes every request again from the journal, equal to what the model was sent", async () => {
+  test("a replay rebuilds every request from the journal, equal to what the model was sent", async () => {
     const model = script();
     const session = await new Agent({ model, tools: [echo("look")], hooks, system: "be brief" }).open("s");
     await session.send("go");
@@ -334,7 +334,7 @@ describe("P7 end to end", () => {
     ]);
   });
 
-  test("a replay under changed words says which request is the first to differ", async () => {
+  test("a replay with other texts names the first request that differs", async () => {
     const options = { model: script(), tools: [echo("look")], journal: memoryJournal(), maxSteps: 2 };
     await new Agent(options).run("go", { session: "s" });
     const changed = await new Agent({ ...options, texts: { landing: () => "Stop now." } }).open("s");
@@ -345,7 +345,7 @@ describe("P7 end to end", () => {
 });
 
 describe("P9", () => {
-  test("a step looks at what is new, however many steps came before", async () => {
+  test("a step reads only new records, however many steps came before", async () => {
     // Every look at a list of the loop is counted, by whoever looks.
     let looked = 0;
     const { at, slice } = Log.prototype;

@@ -34,23 +34,26 @@ describe.each([
   ["throws", refuses],
   ["rejects", rejects],
   ["gives what can be waited for, and it fails", later],
-] as const)("what a journal of one's own %s is storage, with the function that failed", (_how, fails) => {
-  it.each([
-    ["append", "a run", (one: Agent) => one.run("go", { session: "s" })],
-    ["read", "a run", (one: Agent) => one.run("go", { session: "s" })],
-    ["lease", "a run", (one: Agent) => one.run("go", { session: "s" })],
-    ["read", "a fork", (one: Agent) => one.fork("s", "t")],
-    ["read", "whoever follows", (one: Agent) => one.follow("s").next()],
-  ] as const)("%s, for %s", async (what, _whose, act) => {
-    const error = await thrownBy(() => act(agent({ [what]: fails })));
-    expect(error).toMatchObject({ kind: "storage", cause: failing });
-    expect(error.message).toMatch(
-      new RegExp(`^journal\\.${what} of session "[st]" failed: connection refused$`),
-    );
-  });
-});
+] as const)(
+  "a user's journal that %s causes a storage error that names the failed function",
+  (_how, fails) => {
+    it.each([
+      ["append", "a run", (one: Agent) => one.run("go", { session: "s" })],
+      ["read", "a run", (one: Agent) => one.run("go", { session: "s" })],
+      ["lease", "a run", (one: Agent) => one.run("go", { session: "s" })],
+      ["read", "a fork", (one: Agent) => one.fork("s", "t")],
+      ["read", "whoever follows", (one: Agent) => one.follow("s").next()],
+    ] as const)("%s, for %s", async (what, _whose, act) => {
+      const error = await thrownBy(() => act(agent({ [what]: fails })));
+      expect(error).toMatchObject({ kind: "storage", cause: failing });
+      expect(error.message).toMatch(
+        new RegExp(`^journal\\.${what} of session "[st]" failed: connection refused$`),
+      );
+    });
+  },
+);
 
-it("an append that fails for a fork, and a watch for whoever follows, are told alike", async () => {
+it("a failed append of a fork, and a failed watch of a follower, are reported alike", async () => {
   const journal = memoryJournal();
   await new Agent({ model: scripted([say("hi")]), journal }).run("go", { session: "s" });
   const one = new Agent({ model: scripted([]), journal: { ...journal, append: refuses, watch: refuses } });
@@ -60,7 +63,7 @@ it("an append that fails for a fork, and a watch for whoever follows, are told a
   expect((await thrownBy(() => one.follow("s"))).message).toMatch(/^journal\.watch of session "s" failed: /);
 });
 
-it("an error of ours stays as it is", async () => {
+it("a RondoError is passed on unchanged", async () => {
   const full = new RondoError("payload_too_large", "runs.db: 3 MB");
   const append = (): never => {
     throw full;
@@ -80,7 +83,7 @@ it.each([
   expect(error.message).toBe(`journal.read of session "s" gave no list of records: ${says}`);
 });
 
-it("a sub-agent below a run whose journal failed is left where it is, and goes on when the run does", async () => {
+it("a sub-agent whose parent's journal failed is left as it is, and continues when the parent's run does", async () => {
   const memory = memoryJournal();
   let fails = false;
   const journal: Journal = {
@@ -105,7 +108,7 @@ it("a sub-agent below a run whose journal failed is left where it is, and goes o
   expect(memory.read("s:2.0").map(({ type }) => type)).not.toContain("abort_asked");
 });
 
-it("a sub-agent whose own records are refused is no failed call: its parent's run stops there, and both go on later", async () => {
+it("a sub-agent whose own records are refused is no failed call: its parent's run stops there, and both continue later", async () => {
   const memory = memoryJournal();
   let fails = true;
   const journal: Journal = {
@@ -143,7 +146,7 @@ it("a sub-agent whose own records are refused is no failed call: its parent's ru
   expect(notes).toBe(1);
 });
 
-it("a session whose journal failed once says that it takes nothing until it is opened again, though the journal is well by then", async () => {
+it("a session whose journal failed once stores nothing until it is opened again, even if the journal works by then, and says so", async () => {
   const memory = memoryJournal();
   let fails = true;
   const append: Journal["append"] = (...group) => (fails ? refuses() : memory.append(...group));

@@ -32,7 +32,7 @@ describe("a pattern of a foreign schema", () => {
     );
   });
 
-  it("is matched as JavaScript would, wherever it stands", async () => {
+  it("is matched as JavaScript would match it, wherever it is", async () => {
     const s = { type: "string", pattern: "^\\p{L}[\\w-]*\\u0041\\/$" };
     expect(await checked({ s }, { s: "äb-A/" })).toBe("fits");
     expect(await checked({ s }, { s: "1A/" })).toContain("does not match");
@@ -57,7 +57,7 @@ describe("a pattern of a foreign schema", () => {
     expect(await checked({ pattern: { type: "string" } }, { pattern: "(" })).toBe("fits");
   });
 
-  it("that the engine does not have is left to whoever wrote it, and refuses nothing here", async () => {
+  it("that the engine does not support is left to the schema's author, and refuses nothing here", async () => {
     for (const pattern of ["^(?=.*\\d).+$", "(a)\\1", "(?<!a)b", `^${"a".repeat(2_000)}$`]) {
       expect(await checked({ s: { type: "string", pattern } }, { s: "zz" })).toBe("fits");
       expect(await checked({ s: { not: { pattern } } }, { s: "zz" })).toBe("fits");
@@ -67,14 +67,14 @@ describe("a pattern of a foreign schema", () => {
     expect(await checked({ n: { type: "number" }, s: { pattern: "(?=a)" } }, { n: "no" })).toContain("n: ");
   });
 
-  it("for names of members is not checked either, nor what it would leave to others", async () => {
+  it("for names of members is not checked either, nor what depends on it", async () => {
     const more = { patternProperties: { "^(a+)+$": { type: "number" } }, additionalProperties: false };
     expect(await checked({}, { [`${"a".repeat(60)}!`]: "x" }, more)).toBe("fits");
     expect(await checked({ n: { type: "number" } }, { n: "3", aa: "x" }, more)).toBe("fits");
     expect(await checked({ n: { type: "number" } }, { n: "no" }, more)).toContain("n: ");
   });
 
-  it("stands in the definition as it was given", () => {
+  it("is in the definition unchanged", () => {
     const schema = { type: "object", properties: { s: { type: "string", pattern: "(?=a)" } } } as const;
     const made = tool({ name: "t", description: "d", inputSchema: foreignSchema(schema), execute: () => "" });
     expect(made.definition.inputSchema).toEqual(schema);
@@ -82,7 +82,7 @@ describe("a pattern of a foreign schema", () => {
   });
 });
 
-it("importing core loads no engine for expressions", () => {
+it("importing core loads no regular expression engine", () => {
   const program = `
     import { registerHooks } from "node:module";
     const seen = [];

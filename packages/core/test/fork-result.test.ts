@@ -23,7 +23,7 @@ async function threeSteps() {
 }
 
 describe("a fork with another result", () => {
-  test("is taken where the result is read first, and the model reads the other one", async () => {
+  test("branches where the result is first read, and the model reads the new one", async () => {
     const { session, journal } = await threeSteps();
     const key = journal.read("s").find((record) => record.type === "tool_finished")?.call ?? "";
     const model = scripted([say("seen")]);
@@ -40,7 +40,7 @@ describe("a fork with another result", () => {
     expect((await fork.replay()).firstDifference).toBeUndefined();
   });
 
-  test("holds what was given when it was taken, with nothing in it that a request could not carry", async () => {
+  test("stores a copy of what was given, without anything that a request could not carry", async () => {
     const { session, journal } = await threeSteps();
     const key = journal.read("s").find((record) => record.type === "tool_finished")?.call ?? "";
     const forked = async (id: string, result: string | CallResult) => {
@@ -66,7 +66,7 @@ describe("a fork with another result", () => {
     );
   });
 
-  test("stands in place of what the afterTool hook made of the call's own, and what it made of others stays", async () => {
+  test("replaces what the afterTool hook made of the old result; what it made of others stays", async () => {
     const journal = memoryJournal();
     const model = scripted([calls([["look"], ["peek"]]), say("done")]);
     const hooks: Hooks = {
@@ -113,7 +113,7 @@ describe("a fork with another result", () => {
     expect(answered[0]).not.toHaveProperty("error");
   });
 
-  test("is what the model reads also where the call's own was cut to make room before it was sent", async () => {
+  test("gives the model the new result also if the old one was cut to make room before it was sent", async () => {
     const journal = memoryJournal();
     const tools = [echo("look", { execute: () => "long ".repeat(1_000) })];
     const context = { trim: { budgetTokens: 100, keep: "none" } } as const;
@@ -134,7 +134,7 @@ describe("a fork with another result", () => {
     );
   });
 
-  test("is taken before the call's own went into a summary, and refused behind it", async () => {
+  test("branches before the old one is summarised, and is refused after that", async () => {
     const journal = memoryJournal();
     const tools = [echo("look", { execute: () => "old ".repeat(20_000) })];
     const facts = { contextWindow: 4_000, maxOutputTokens: 100 };
@@ -155,7 +155,7 @@ describe("a fork with another result", () => {
     }
   });
 
-  test("is refused where another call of that answer ended the run: nobody would read it", async () => {
+  test("is refused if another call of that answer ended the run, because nobody would read it", async () => {
     const model = scripted([calls([["look"], ["guarded"]])]);
     const tools = [echo("look"), echo("guarded", { permission: "ask" })];
     const session = await new Agent({ ...quick, model, tools }).open("s");
@@ -167,7 +167,7 @@ describe("a fork with another result", () => {
     );
   });
 
-  test("is refused where the result was read already, or the call is not known, saying what to do", async () => {
+  test("is refused if the result was already read, or the call is unknown, with what to do", async () => {
     const { session, journal } = await threeSteps();
     const key = journal.read("s").find((record) => record.type === "tool_finished")?.call ?? "";
     await expect(session.fork("t", { at: 3, edit: { call: key, result: "x" } })).rejects.toThrow(
@@ -183,7 +183,7 @@ describe("a fork with another result", () => {
   });
 });
 
-test("another result in place of a sub-agent's leaves what that has spent as it was, whatever the other says of it", async () => {
+test("a new result for a sub-agent's call does not change what the sub-agent spent, whatever it says", async () => {
   const journal = memoryJournal();
   const counted = (tokens: number) => usage({ inputTokens: tokens, outputTokens: 0 });
   const child = new Agent({ ...quick, model: scripted([[say("child done"), counted(100)]]) });

@@ -70,7 +70,7 @@ const kinds: { readonly [how: string]: Kind } = {
   },
 };
 
-test.each(Object.entries(kinds))("a run that ended %s is forked at every step", async (_how, kind) => {
+test.each(Object.entries(kinds))("a run that ended %s can be forked at every step", async (_how, kind) => {
   const journal = memoryJournal();
   const tools = [echo("look"), echo("other"), echo("guarded", { permission: "ask" })];
   const options = { ...quick, tools, journal, ...kind.options };

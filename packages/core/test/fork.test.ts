@@ -38,7 +38,7 @@ const lastOpened = (journal: MemoryJournal, id: string) =>
   journal.read(id).findLast((record) => record.type === "opened" && record.by === "fork");
 
 describe("a fork at a step", () => {
-  test("shares what came before, asks another model under another prompt, and leaves the original as it was", async () => {
+  test("shares what came before, calls another model with another prompt, and does not change the original", async () => {
     const { session, journal, before } = await threeSteps();
     const model = scripted([say("otherwise")], { id: "other" });
     const fork = await session.fork("t", { at: 2, model, system: "new" });
@@ -56,7 +56,7 @@ describe("a fork at a step", () => {
     expect((await fork.replay()).firstDifference).toBeUndefined();
   });
 
-  test("takes the rules' decisions about the step again: a run that landed goes on under a higher limit", async () => {
+  test("makes the rules' decisions about the step again: a run that landed continues under a higher limit", async () => {
     const journal = memoryJournal();
     const model = scripted([call("look"), say("landed"), say("went on")]);
     const agent = new Agent({ ...quick, model, tools: [echo("look")], maxSteps: 1, journal });
@@ -67,7 +67,7 @@ describe("a fork at a step", () => {
     expect(shortly(fork.messages).at(-1)).toBe("assistant: went on");
   });
 
-  test("makes room again, if it has to: a model with a larger window reads all of it", async () => {
+  test("makes room again only if necessary: a model with a larger window reads all of it", async () => {
     const journal = memoryJournal();
     const long = "long ".repeat(1_000);
     const tools = [echo("look", { execute: () => long })];
@@ -83,7 +83,7 @@ describe("a fork at a step", () => {
     expect(shortly(other.lastRequest.messages).at(-1)).toBe(`tool: ${long}`);
   });
 
-  test("under another model asks that one, though another was chosen for the step where the fork is taken", async () => {
+  test("with another model calls that one, even if the step had another chosen model", async () => {
     const journal = memoryJournal();
     const spare = scripted([say("from the spare")], { id: "spare" });
     const agent = new Agent({
@@ -102,7 +102,7 @@ describe("a fork at a step", () => {
     expect([end?.reason, text]).toEqual(["completed", "otherwise"]);
   });
 
-  test("delivers again what was delivered for the step, once", async () => {
+  test("delivers the step's messages again, once", async () => {
     const journal = memoryJournal();
     const model = scripted([call("look"), say("a"), say("b")]);
     const agent = new Agent({ ...quick, model, tools: [echo("look")], journal });
@@ -114,7 +114,7 @@ describe("a fork at a step", () => {
     expect(shortly(fork.messages).filter((line) => line === "user: hurry")).toHaveLength(1);
   });
 
-  test("asks the hooks of the step again, and of the end", async () => {
+  test("asks the hooks of the step again, and those of the run's end", async () => {
     const journal = memoryJournal();
     const asked: string[] = [];
     const hooks: Hooks = {
@@ -131,7 +131,7 @@ describe("a fork at a step", () => {
     expect(asked).toEqual(["prepareStep 2", "transformContext 2", "onFinish b"]);
   });
 
-  test("that the onFinish hook gave work for asks it again, whatever it says then", async () => {
+  test("with work from the onFinish hook asks that hook again, whatever it returns then", async () => {
     const work = ["and this", "or that"];
     const hooks: Hooks = { onFinish: () => work.shift() };
     const model = scripted((request) => say(`${request.messages.length}`));
@@ -143,7 +143,7 @@ describe("a fork at a step", () => {
     expect(shortly(fork.messages).slice(1)).toEqual(["assistant: 1", "user: or that", "assistant: 3"]);
   });
 
-  test("can be taken from a session that is not opened, by the agent", async () => {
+  test("can be made by the agent from a session that is not open", async () => {
     const { agent, journal, before } = await threeSteps();
     await agent.fork("s", "t", { at: 1 });
     expect(JSON.stringify(journal.read("s"))).toBe(before);
@@ -152,7 +152,7 @@ describe("a fork at a step", () => {
   });
 });
 
-describe("a fork of a run that was broken off", () => {
+describe("a fork of a run that was interrupted or aborted", () => {
   /** A run that is aborted while its first call works; the call's own result comes when it is let go. */
   async function aborted() {
     const journal = memoryJournal();
@@ -167,7 +167,7 @@ describe("a fork of a run that was broken off", () => {
   const cut = ["user: go", "assistant: look() slow()"];
   const ended = "tool: slow was aborted before it finished.";
 
-  test("goes on behind its last step, whatever was said or came late since", async () => {
+  test("continues after its last step, whatever messages or late results came since", async () => {
     const { session, journal, came } = await aborted();
     for (const since of ["nothing", "words", "a late result"]) {
       if (since === "words") session.steer("what now?");
@@ -184,7 +184,7 @@ describe("a fork of a run that was broken off", () => {
     }
   });
 
-  test("goes on where a call came to another result", async () => {
+  test("continues with another result for a call", async () => {
     const { session } = await aborted();
     session.steer("what now?");
     const model = scripted([say("went on")]);
@@ -193,7 +193,7 @@ describe("a fork of a run that was broken off", () => {
     expect(shortly(model.lastRequest.messages)).toEqual([...cut, "tool: edited", ended]);
   });
 
-  test("stands where the session does, if it is taken there", async () => {
+  test("continues where the session is, if it is made there", async () => {
     const { session, journal } = await aborted();
     for (const [id, point] of Object.entries({ t: {}, u: { seq: journal.read("s").length - 1 } }))
       expect((await (await session.fork(id, point)).resume()).end?.reason).toBe("aborted");
@@ -223,7 +223,7 @@ describe("a fork of a run that was broken off", () => {
     }
   });
 
-  test("in a model call has that step again, and none behind it", async () => {
+  test("in a model call repeats that step, and has no later one", async () => {
     const model = scripted([call("look"), stall(), say("went on")]);
     const session = await new Agent({ ...quick, model, tools: [echo("look")] }).open("s");
     const sent = session.send("go");
@@ -234,7 +234,7 @@ describe("a fork of a run that was broken off", () => {
     expect((await (await session.fork("t", { at: 2 })).resume()).text).toBe("went on");
   });
 
-  test("by its time limit, in a call, has the limit of its own options, and lands no more", async () => {
+  test("by its time limit, in a call, has the time limit of its own options, and does not land again", async () => {
     const clock = jumpingClock(0.5);
     const slow = echo("slow", { execute: () => new Promise(() => {}) });
     const model = scripted([call("slow"), say("landed"), call("look"), say("went on")]);
@@ -247,7 +247,7 @@ describe("a fork of a run that was broken off", () => {
   });
 });
 
-test("the time between a run and its fork does not count against the fork's time limit", async () => {
+test("the time between a run and its fork does not count for the fork's time limit", async () => {
   const journal = memoryJournal();
   let now = 1_000;
   const clock = { now: () => now, random: () => 0.5, after: () => () => {} };
@@ -260,7 +260,7 @@ test("the time between a run and its fork does not count against the fork's time
   expect((await fork.resume()).end?.reason).toBe("completed");
 });
 
-test("a fork behind an earlier run shares all up to its end, and the next thing is asked otherwise", async () => {
+test("a fork after an earlier run shares everything up to its end, and another message follows", async () => {
   const model = scripted((request) => say(`${request.messages.length}`));
   const session = await new Agent({ ...quick, model }).open("chat");
   for (const text of ["one", "two", "three"]) await session.send(text);
@@ -272,7 +272,7 @@ test("a fork behind an earlier run shares all up to its end, and the next thing 
   expect((await fork.replay()).difference).toBeUndefined();
 });
 
-test("a fork behind an earlier run has no words that were said since that run ended", async () => {
+test("a fork after an earlier run has no messages that were sent since that run ended", async () => {
   const model = scripted((request) => say(`${request.messages.length}`));
   const session = await new Agent({ ...quick, model }).open("chat");
   await session.send("one");
@@ -284,7 +284,7 @@ test("a fork behind an earlier run has no words that were said since that run en
   expect(shortly(fork.messages)).toEqual(["user: one", "assistant: 1", "user: in red", "assistant: 3"]);
 });
 
-describe("a fork that cannot be taken", () => {
+describe("a fork that is not possible", () => {
   test.each([
     [{ at: 9 }, "run 1 of session s has no step 9: it has 1 to 3"],
     [{ at: 4 }, "ended with step 3: fork it at 3"],
@@ -294,7 +294,7 @@ describe("a fork that cannot be taken", () => {
     [{ run: 2 }, "session s has no run 2: it has one"],
     [{ run: 1, seq: 3 }, "`run` says in which run `at` counts: give `at` as well, or `run` alone"],
     [{ run: 1, edit: { call: "x", result: "y" } }, "`run` says in which run `at` counts"],
-  ])("%j is refused in words", async (options, message) => {
+  ])("%j is refused with an explanation", async (options, message) => {
     const { session } = await threeSteps();
     await expect(session.fork("t", options)).rejects.toThrow(message);
   });
@@ -304,7 +304,7 @@ describe("a fork that cannot be taken", () => {
     await expect(session.fork("s")).rejects.toThrow('there is a session "s" already');
   });
 
-  test("of two that fork to one id at once the second is refused, as if it had come later", async () => {
+  test("the second of two forks to one id at the same time is refused, as if it had come later", async () => {
     const { agent, journal } = await threeSteps();
     const outcomes = await Promise.allSettled([
       agent.fork("s", "t", { at: 2 }),
@@ -319,7 +319,7 @@ describe("a fork that cannot be taken", () => {
   });
 });
 
-test("a fork where a sub-agent waits starts one of its own, and leaves the other waiting", async () => {
+test("a fork where a sub-agent waits starts a sub-agent of its own, and leaves the other one waiting", async () => {
   const journal = memoryJournal();
   let ran = 0;
   const ask = echo("ask", {
@@ -350,7 +350,7 @@ test("a fork where a sub-agent waits starts one of its own, and leaves the other
   expect(before.startsWith(JSON.stringify([journal.read("s")]).slice(0, -1))).toBe(true);
 });
 
-test("a fork in the midst of a write tells that its outcome is unknown, wherever it is cut", async () => {
+test("a fork in the middle of a write says that its outcome is unknown, wherever it branches", async () => {
   const journal = memoryJournal();
   const model = scripted([call("put"), fail("auth")]);
   const tools = [echo("put", { effect: "write" })];
@@ -364,7 +364,7 @@ test("a fork in the midst of a write tells that its outcome is unknown, wherever
   expect(shortly(other.requests[0]?.messages ?? []).at(-1)).toContain("outcome is unknown");
 });
 
-test("a fork of a run that waits, of an agent without a journal, is found as that run is", async () => {
+test("a fork of a waiting run, of an agent without a journal, can be opened like that run", async () => {
   const tools = [echo("guarded", { permission: "ask" })];
   const model = scripted([call("guarded"), say("done"), say("done as well")]);
   const agent = new Agent({ ...quick, model, tools });
@@ -382,7 +382,7 @@ test("a fork of a run that waits, of an agent without a journal, is found as tha
   expect((await agent.open("other")).messages).toEqual([]);
 });
 
-test("a fork under other options asks their hooks of the step where it is taken, also where those of the others have spoken", async () => {
+test("a fork with other options asks their hooks about the step where it branches, even if the old hooks have answered", async () => {
   const journal = memoryJournal();
   const hooks = { transformContext: (): Message[] => [userText("for the old one")] };
   const agent = new Agent({ ...quick, model: scripted([say("old")]), hooks, journal });

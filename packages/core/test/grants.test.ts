@@ -51,8 +51,8 @@ async function pressing(
 
 const records = async (journal: Journal): Promise<LogRecord[]> => [...(await journal.read("s"))];
 
-describe("leave given beforehand", () => {
-  test("lets a call run that asks, without asking, and the record says which grant it was", async () => {
+describe("a grant made in advance", () => {
+  test("lets a call run without an approval, and the record names the grant", async () => {
     const { session, ran, journal } = await pressing([{ key: "a" }]);
     const events: string[] = [];
     session.subscribe((event) => void events.push(event.type));
@@ -69,7 +69,7 @@ describe("leave given beforehand", () => {
     expect(session.grants).toMatchObject([{ id: "g", used: 1 }]);
   });
 
-  test("does not cover other arguments, another tool, or a call of its own tool with a key more", async () => {
+  test("does not cover other arguments, another tool, or a call with an extra key", async () => {
     for (const args of [{ key: "b" }, { key: "a", twice: true }, {}, { key: ["a"] }]) {
       const { session, ran } = await pressing([args]);
       await session.allow({ tool: "press", args: { exact: { key: "a" } } });
@@ -79,7 +79,7 @@ describe("leave given beforehand", () => {
     }
   });
 
-  test("is held against the arguments as they were checked, not as the model wrote them", async () => {
+  test("is compared with the validated arguments, not with those the model wrote", async () => {
     const ran: unknown[] = [];
     const inputSchema = { type: "object", properties: { n: { type: "integer" } } } as const;
     const model = scripted([call("press", { n: "7" }), say("done")]);
@@ -89,7 +89,7 @@ describe("leave given beforehand", () => {
     expect(ran).toEqual([{ n: 7 }]);
   });
 
-  test("runs out after its uses, also among calls of one answer", async () => {
+  test("is used up after its uses, also among calls of one answer", async () => {
     const ran: unknown[] = [];
     const model = scripted([calls([["press"], ["press"], ["press"]]), say("done")]);
     const session = await new Agent({ model, tools: [press(ran)], toolOrder: "parallel" }).open("s");
@@ -98,7 +98,7 @@ describe("leave given beforehand", () => {
     expect([ran.length, parked?.pending.length, session.grants]).toEqual([2, 1, []]);
   });
 
-  test("holds before its time and not from then on", async () => {
+  test("is valid before its time, but not from then on", async () => {
     let now = 1_000;
     const clock = { now: () => now, random: () => 0.5, after: () => () => {} };
     const { session, ran } = await pressing([{ at: 1 }, { at: 2 }], { clock });
@@ -110,7 +110,7 @@ describe("leave given beforehand", () => {
     expect([ran, session.status, session.grants]).toEqual([[{ at: 1 }], "parked", []]);
   });
 
-  test("that ran out while nobody drove lets nothing run when the run is gone on with", async () => {
+  test("that expired while nobody drove the run lets no call run when the run is resumed", async () => {
     let now = 1_000;
     const clock = { now: () => now, random: () => 0.5, after: () => () => {} };
     const { session, ran } = await pressing([{ at: 1 }], { clock });
@@ -121,7 +121,7 @@ describe("leave given beforehand", () => {
     expect([ran, parked?.pending.length, session.status]).toEqual([[], 1, "parked"]);
   });
 
-  test("can be revoked, while the run works too; what nobody gave cannot", async () => {
+  test("can be revoked, also while the run works; an unknown one cannot", async () => {
     const held = hold(call("press"));
     const ran: unknown[] = [];
     const session = await new Agent({ model: scripted([held, say("done")]), tools: [press(ran)] }).open("s");
@@ -135,7 +135,7 @@ describe("leave given beforehand", () => {
     await expect(session.revoke("nobody's")).rejects.toThrow(/no grant "nobody's"/);
   });
 
-  test("does not count twice what a client says twice, nor come back when it was revoked", async () => {
+  test("counts once if a client sends it twice, and does not come back after it was revoked", async () => {
     const { session } = await pressing([]);
     await session.allow({ id: "g", tool: "press", uses: 1 });
     await session.revoke("g");
@@ -143,7 +143,7 @@ describe("leave given beforehand", () => {
     expect(session.grants).toEqual([]);
   });
 
-  test("never stands over a denial, of the tool or of the hook", async () => {
+  test("never overrides a denial, of the tool or of the hook", async () => {
     const denied: Partial<AgentOptions>[] = [
       { tools: [press([], { permission: "deny" })] },
       { hooks: { permission: () => "deny" } },
@@ -157,7 +157,7 @@ describe("leave given beforehand", () => {
     }
   });
 
-  test("answers a hook that says ask", async () => {
+  test("overrides a hook that answers ask", async () => {
     const ran: unknown[] = [];
     const { session } = await pressing([{}], {
       tools: [press(ran, { permission: "allow" })],
@@ -168,7 +168,7 @@ describe("leave given beforehand", () => {
     expect(ran).toEqual([{}]);
   });
 
-  test("lets a call go on that was asked about already, when the run is resumed", async () => {
+  test("lets a call run that waits for an approval, when the run is resumed", async () => {
     const { session, ran } = await pressing([{ key: "a" }]);
     await session.send("go");
     await session.allow({ tool: "press" });
@@ -184,13 +184,13 @@ describe("leave given beforehand", () => {
     [{ tool: "press", id: "" }, /option id: a name/],
     [{ tool: "press", args: { path: "a" } as never }, /args must be \{ exact/],
     [{ tool: "press", args: { like: { a: "x".repeat(1001) } } }, /more than 1000 characters/],
-  ])("is refused where it makes no sense: %j", async (grant, message) => {
+  ])("is refused if it makes no sense: %j", async (grant, message) => {
     const { session, journal } = await pressing([]);
     await expect(session.allow(grant)).rejects.toThrow(message);
     expect(await records(journal)).toEqual([]);
   });
 
-  test("is given, and taken back, by somebody whose name is a text, as it stands in a record", async () => {
+  test("is made and revoked by a name that must be a string, as it is recorded", async () => {
     const { session, journal } = await pressing([]);
     const nobody = 10n as never;
     await expect(session.allow({ id: "g", tool: "press" }, nobody)).rejects.toThrow(
@@ -210,7 +210,7 @@ describe("leave given beforehand", () => {
 describe("an approval for more than one call", () => {
   const twice = [{ key: "a" }, { key: "a" }, { key: "b" }];
 
-  test("always: the same tool with the same arguments runs from then on, another asks", async () => {
+  test("always: the same tool with the same arguments then runs, other arguments need an approval", async () => {
     const { session, ran, journal } = await pressing(twice);
     await session.send("go");
     await session.approve(session.pending[0]?.id ?? "", { always: true });
@@ -234,8 +234,8 @@ describe("an approval for more than one call", () => {
   });
 });
 
-describe("what is approved is what runs", () => {
-  test("a hook that changes a call has spoken before anybody is asked", async () => {
+describe("the approved call is the one that runs", () => {
+  test("a hook that changes a call is asked before the approval", async () => {
     const hooks = { beforeTool: () => ({ args: { key: "changed" } }) };
     const { session, ran } = await pressing([{ key: "a" }, { key: "b" }], { hooks });
     await session.allow({ tool: "press", args: { exact: { key: "a" } } });
@@ -245,7 +245,7 @@ describe("what is approved is what runs", () => {
     expect(ran).toEqual([{ key: "changed" }, { key: "changed" }]);
   });
 
-  test("an approval recorded before a hook changed the arguments does not hold for the new ones", async () => {
+  test("an approval from before a hook changed the arguments is not valid for the new ones", async () => {
     const asked = hold(call("press", { key: "a" }));
     const answer = deferred<{ args: JsonObject }>();
     const hooks = { beforeTool: () => answer.promise };
@@ -290,7 +290,7 @@ describe("what is approved is what runs", () => {
 });
 
 describe("in another process", () => {
-  test("a grant goes on, with the uses it has left", async () => {
+  test("a grant is still valid, with its remaining uses", async () => {
     const journal = memoryJournal();
     const first = await pressing([{ n: 1 }], {}, journal);
     await first.session.allow({ tool: "press", uses: 2 });
@@ -359,19 +359,19 @@ describe("patterns", () => {
     expect(await allowed({ like: like as JsonObject }, given as JsonObject)).toBe(expected);
   });
 
-  test("others: any lets keys be there that are not named, and nothing else", async () => {
+  test("others: any allows keys that are not named, and nothing else", async () => {
     expect(await allowed({ like: { path: "a" }, others: "any" }, { path: "a", force: true })).toBe(true);
     expect(await allowed({ like: { path: "a" }, others: "any" }, { path: "b", force: true })).toBe(false);
   });
 
-  test("keys that objects come with are keys like any other", async () => {
+  test("keys with the names of inherited members are ordinary keys", async () => {
     const proto = JSON.parse('{"__proto__":"a"}') as JsonObject;
     expect(await allowed({ like: { toString: "**" } }, {})).toBe(false);
     expect(await allowed({ exact: {} }, proto)).toBe(false);
     expect(await allowed({ like: {} }, proto)).toBe(false);
   });
 
-  test("no text makes a pattern slow: tried one way after the other, this would not end", async () => {
+  test("no text makes a pattern slow: a backtracking matcher would not finish here", async () => {
     const pattern = "*a".repeat(400);
     expect(await allowed({ like: { text: pattern } }, { text: `${"a".repeat(2_000)}b` })).toBe(false);
     const program = {
@@ -383,7 +383,7 @@ describe("patterns", () => {
     expect(covers({ id: "g", tool: "press", args: { like: { run: "a**" } } }, program)).toBe(false);
   });
 
-  test("property: a pattern covers exactly the texts that it says, as told by an independent reading of it", async () => {
+  test("property: a pattern covers exactly the intended texts, according to an independent matcher", async () => {
     const piece = fc.constantFrom("a", "b", "/", "*", "**", "?", "\n");
     const pattern = fc.array(piece, { maxLength: 6 }).map((all) => all.join(""));
     const text = fc
@@ -423,11 +423,11 @@ describe("patterns", () => {
   });
 });
 
-describe("programs for a shell", () => {
+describe("arguments that are shell code", () => {
   const inputSchema = { type: "object", properties: { run: { type: "string" } } } as const;
   const shell = (ran: unknown[]): Tool => press(ran, { inputSchema, shellArgs: ["run"] });
 
-  test("a wildcard covers the words of a command, and another command is asked about", async () => {
+  test("a wildcard covers the words of one command; another command needs an approval", async () => {
     const ran: unknown[] = [];
     const model = scripted([
       call("press", { run: "npm test a" }),
@@ -445,7 +445,7 @@ describe("programs for a shell", () => {
     expect(firstDifference).toBeUndefined();
   });
 
-  test("a run that goes on under code that knows of programs is held to it, and what was run before stays run", async () => {
+  test("a run that continues under code that declares shell arguments applies them, and earlier calls stay as they ran", async () => {
     const journal = memoryJournal();
     const ran: unknown[] = [];
     const both = calls([
@@ -496,7 +496,7 @@ describe("programs for a shell", () => {
     ["curl -L https://a.b:*/", "curl -L https://a.b:80@c.d/", false],
     ["curl https://a.b/*", "curl https://a.b/x?y@z --to?", true],
   ])(
-    "a wildcard stands for no word that climbs, or that is another host: %s for %s: %j",
+    "a wildcard matches no word that climbs a path, or that is another host: %s for %s: %j",
     async (like, run, expected) => {
       const ran: unknown[] = [];
       const agent = new Agent({
@@ -510,7 +510,7 @@ describe("programs for a shell", () => {
     },
   );
 
-  test("a name that is no argument of the schema guards nothing, and is refused; a schema made of others may have it there", () => {
+  test("a name that is no argument of the schema protects nothing, and is refused; a composed schema may have it elsewhere", () => {
     expect(() => press([], { inputSchema, shellArgs: ["rum"] })).toThrow(
       'tool "press": shellArgs names "rum", and its schema has run',
     );
@@ -521,7 +521,7 @@ describe("programs for a shell", () => {
     expect(() => press([], { inputSchema, shellArgs: "run" as never })).toThrow(/shellArgs/);
   });
 
-  test("property: whatever a wildcard stands for, a real shell runs no command but those of the pattern", ({
+  test("property: whatever a wildcard matches, a real shell runs no command but those of the pattern", ({
     skip,
   }) => {
     if (process.platform === "win32") skip("there is no POSIX shell");
@@ -602,7 +602,7 @@ function expectEqual(one: unknown, other: unknown): boolean {
   }
 }
 
-test("the error of a call that does not wait says what does, whatever is to be allowed with it", async () => {
+test("the error for a call that does not wait says which calls do, with any option of the approval", async () => {
   const { session } = await pressing([{}]);
   await session.send("go");
   const error = (await session

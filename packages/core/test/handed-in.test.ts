@@ -21,7 +21,7 @@ import { echo } from "./support.ts";
 
 const answered = (): Agent => new Agent({ model: scripted([say("yes")]) });
 
-describe("a history in another library's form", () => {
+describe("a history in another library's format", () => {
   test.each<[string, unknown]>([
     [
       "AI SDK",
@@ -69,7 +69,7 @@ describe("a history in another library's form", () => {
     );
   });
 
-  test("is refused where its calls stand beside the content, as in OpenAI's", async () => {
+  test("is refused if its calls are next to the content, as in OpenAI's", async () => {
     const history = [
       { role: "user", content: "hi" },
       {
@@ -108,7 +108,7 @@ describe("a history in another library's form", () => {
     await expect(answered().run([message] as never)).rejects.toThrow(words);
   });
 
-  test("is taken where a text stands for the one part it is, and its type says so", async () => {
+  test("may have a string in place of its one part, also in its type", async () => {
     const { messages } = await answered().run([
       { role: "system", content: "Be brief." },
       { role: "user", content: "hi" },
@@ -118,7 +118,7 @@ describe("a history in another library's form", () => {
     expect(messages.map(textOf)).toEqual(["Be brief.", "hi", "hello", "on", "yes"]);
   });
 
-  test("is taken with bytes for files, and without what only our own messages know, and its type says so", async () => {
+  test("may have bytes as files, and may lack what only our own messages have, also in its type", async () => {
     const part = { type: "tool_call" as const, id: "c", name: "look", args: {}, rawArgs: "{}" };
     const { messages } = await answered().run([
       {
@@ -138,7 +138,7 @@ describe("a history in another library's form", () => {
 });
 
 test.each([{ prompt: "hi" }, { messages: [] }, { role: "user", content: "hi" }, 5])(
-  "a task that is %j says what a task is, not that it is empty",
+  "a task that is %j gets an error that says what a task is, not that it is empty",
   async (task) => {
     await expect(answered().run(task as never)).rejects.toThrow(
       /^the task is (an object|5): give a text, a list of parts, or a list of messages/,
@@ -167,7 +167,7 @@ test.each<[string, unknown]>([
   );
 });
 
-describe("a hook's answer", () => {
+describe("a hook's return value", () => {
   test.each<[keyof Hooks, unknown, string]>([
     [
       "prepareStep",
@@ -227,7 +227,7 @@ describe("a hook's answer", () => {
   });
 });
 
-test("a tool choice that names no tool is refused where it is given", async () => {
+test("a tool choice with an unknown tool is refused where it is given", async () => {
   const agent = { model: scripted([]), tools: [echo("look")] };
   const words = 'option toolChoice: no tool is named "nope"; there are look';
   expect(wordsOf(() => new Agent({ ...agent, toolChoice: { tool: "nope" } }))).toContain(words);
@@ -244,7 +244,7 @@ test.each<[string, AgentOptions["rules"]]>([
   expect(end?.error?.message).toContain("a text, true or false, at once, is needed, not");
 });
 
-test("a stop rule that says null says nothing", async () => {
+test("a stop rule that returns null decides nothing", async () => {
   const model = scripted([call("look"), say("done")]);
   const { end } = await new Agent({ model, tools: [echo("look")], rules: [(() => null) as never] }).run("go");
   expect(end?.reason).toBe("completed");
@@ -279,7 +279,7 @@ test.each<[string, () => unknown]>([
   },
 );
 
-test("what shows nothing of itself is told by its kind", async () => {
+test("a value that shows nothing of itself is named by its kind", async () => {
   const execute = (): unknown => ({ response: new Response("hello"), rest: {} });
   const { messages } = await new Agent({
     model: scripted([call("look"), say("done")]),
@@ -295,7 +295,7 @@ class Price {
   }
 }
 
-test("a tool is given what its schema made of the arguments; hooks, approvals and records have them as they were written", async () => {
+test("a tool gets what its schema made of the arguments; hooks, approvals and records have them as they were written", async () => {
   const given: unknown[] = [];
   const pay = tool({
     name: "pay",
@@ -359,7 +359,7 @@ describe("a typed output", () => {
   );
 });
 
-describe("a run without a journal that waits for somebody", () => {
+describe("a waiting run without a journal", () => {
   const ask = (): Agent =>
     new Agent({ model: scripted([call("pay"), say("paid")]), tools: [echo("pay", { permission: "ask" })] });
 
@@ -371,7 +371,7 @@ describe("a run without a journal that waits for somebody", () => {
   };
 
   test.each(["run", "stream", "steps"] as const)(
-    "is gone on with by the session its result names, after %s",
+    "is continued in the session that its result names, after %s",
     async (how) => {
       const agent = ask();
       const { parked, session: id } = await (how === "run" ? agent.run("go") : pulled(agent[how]("go")));
@@ -382,7 +382,7 @@ describe("a run without a journal that waits for somebody", () => {
     },
   );
 
-  test("is let go of when a thousand newer ones wait", async () => {
+  test("is dropped when a thousand newer ones wait", async () => {
     const agent = new Agent({
       model: scripted(() => call("pay")),
       tools: [echo("pay", { permission: "ask" })],
@@ -392,7 +392,7 @@ describe("a run without a journal that waits for somebody", () => {
     expect((await agent.open(first.session)).status).toBe("idle");
   });
 
-  test("is told of by what it waits for, when it is sent another task", async () => {
+  test("is named, with what it waits for, if it is sent another task", async () => {
     const agent = ask();
     const session = await agent.open((await agent.run("go")).session);
     await expect(session.send("and then?")).rejects.toThrow(
@@ -401,14 +401,14 @@ describe("a run without a journal that waits for somebody", () => {
   });
 });
 
-test("a word of a session's send that there is not is refused: a signal that nobody hears would end nothing", async () => {
+test("an unknown option of a session's send is refused: a misspelt signal would end nothing", async () => {
   const session = await answered().open("s");
   await expect(session.send("go", { abortSignal: AbortSignal.timeout(5) } as never)).rejects.toThrow(
     "send: option abortSignal: there is no such option; here it is signal",
   );
 });
 
-test("an agent with a typed output is an agent as any other: for a list, and as a sub-agent, whose value is the result", async () => {
+test("an agent with a typed output is assignable to any agent: for a list, and as a sub-agent, whose value is the result", async () => {
   const output = z.object({ degrees: z.number() });
   const typed = new Agent({ model: scripted([say('{"degrees":21}')]), output });
   const agents: Agent[] = [typed];
@@ -419,7 +419,7 @@ test("an agent with a typed output is an agent as any other: for a list, and as 
   expect(messages[2]).toMatchObject({ content: [{ text: '{"degrees":21}' }] });
 });
 
-describe("a word that would be nothing is refused", () => {
+describe("an option that would have no effect is refused", () => {
   test.each<[string, () => unknown, string]>([
     [
       "of a result that is to end the run",
@@ -436,7 +436,7 @@ describe("a word that would be nothing is refused", () => {
     expect(wordsOf(make)).toContain(words);
   });
 
-  test("of going on with a session, of making it smaller, and of following it", async () => {
+  test("in resume, compact and follow", async () => {
     const agent = new Agent({ model: scripted([say("done")]) });
     const session = await agent.open("s");
     await session.send("go");
@@ -453,7 +453,7 @@ describe("a word that would be nothing is refused", () => {
     expect(session.status).toBe("idle");
   });
 
-  test("of an approval, and of a drain", async () => {
+  test("in an approval, and in a drain", async () => {
     const session = await new Agent({
       model: scripted([call("pay"), say("paid")]),
       tools: [echo("pay", { permission: "ask" })],
@@ -469,7 +469,7 @@ describe("a word that would be nothing is refused", () => {
   });
 });
 
-test("an approval whose box for always is not ticked gives no leave for calls to come", async () => {
+test("an approval with always: false makes no grant for later calls", async () => {
   const tools = [echo("pay", { permission: "ask" })];
   const session = await new Agent({ model: scripted([call("pay"), call("pay")]), tools }).open("s");
   await session.send("go");
@@ -477,7 +477,7 @@ test("an approval whose box for always is not ticked gives no leave for calls to
   expect([parked?.pending.length, session.grants]).toEqual([1, []]);
 });
 
-describe("a file that stands in its own address", () => {
+describe("a file with its content in a data URL", () => {
   const png = "data:image/png;base64,iVBORw0KGgo=";
   const bytes = { type: "file", mediaType: "image/png", data: "iVBORw0KGgo=" };
 
@@ -494,7 +494,7 @@ describe("a file that stands in its own address", () => {
     expect(history.messages[0]?.content).toEqual([bytes]);
   });
 
-  test("is its bytes as an image that a tool puts out, and any other address stays one", async () => {
+  test("becomes bytes also as an image that a tool returns, and any other URL stays a URL", async () => {
     const far = { type: "file", mediaType: "image/png", url: "https://x.invalid/a.png" } as const;
     const show = echo("show", { execute: () => [{ type: "image", url: png }, far] });
     const { messages } = await new Agent({ model: scripted([call("show"), say("done")]), tools: [show] }).run(
@@ -504,7 +504,7 @@ describe("a file that stands in its own address", () => {
   });
 });
 
-describe("what is no tool yet says how it becomes one", () => {
+describe("a value that is not a tool yet is refused with how to make one", () => {
   const plain = { name: "look", description: "Looks", execute: () => "rain" };
   test.each<[unknown, string]>([
     [() => plain, "not a function: call it"],
@@ -517,7 +517,7 @@ describe("what is no tool yet says how it becomes one", () => {
   });
 });
 
-test("a result of what is no text and no list says what is needed", () => {
+test("a result that is neither a string nor a list is refused with what is needed", () => {
   for (const given of [5, undefined])
     expect(wordsOf(() => toolResult(given as never))).toContain(
       `toolResult: option content: a text, or a list of outputs, is needed, not ${given}`,
@@ -575,7 +575,7 @@ test.each<[unknown, string]>([
   expect([session.status, session.messages]).toEqual(["idle", []]);
 });
 
-test("leave that is no grant says what it must be", async () => {
+test("an invalid grant is refused with what it must be", async () => {
   const session = await answered().open("s");
   await expect(session.allow("look" as never)).rejects.toThrow('an object is needed, not "look"');
 });

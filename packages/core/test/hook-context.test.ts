@@ -20,7 +20,7 @@ import { deferred, echo, quick, shortly } from "./support.ts";
 
 const user = dependency("user", (): string => "nobody");
 
-describe("every hook has what tools have of the outside", () => {
+describe("every hook gets the dependencies that tools get", () => {
   const heard: string[] = [];
   const hears = async (
     name: string,
@@ -49,7 +49,7 @@ describe("every hook has what tools have of the outside", () => {
   ];
   const model = () => scripted([call("look"), say("done")]);
 
-  test("given for the run before what the agent gives", async () => {
+  test("with those of the run overriding those of the agent", async () => {
     heard.length = 0;
     const agent = new Agent({
       model: model(),
@@ -61,7 +61,7 @@ describe("every hook has what tools have of the outside", () => {
     expect(heard).toEqual(all.map((name) => `${name}: Ada in s, given Ada`));
   });
 
-  test("in a sub-agent as well", async () => {
+  test("in a sub-agent too", async () => {
     heard.length = 0;
     const child = new Agent({ model: model(), tools: [echo("look")], hooks });
     const lead = new Agent({
@@ -72,7 +72,7 @@ describe("every hook has what tools have of the outside", () => {
     expect(heard).toEqual(all.map((name) => `${name}: Ada in s:2.0, given Ada`));
   });
 
-  test("also through a preset that asks hooks of its own", async () => {
+  test("also through a preset with hooks of its own", async () => {
     heard.length = 0;
     const session = await steerableSession("s", {
       model: model(),
@@ -110,7 +110,7 @@ describe("the signal of a hook", () => {
   };
   const model = () => scripted([call("look"), say("done")]);
 
-  test("fires when the run is aborted while it is asked", async () => {
+  test("fires when the run is aborted while the hook is asked", async () => {
     const { agent, asked, over } = waiting();
     const session = await agent.open("s");
     const running = session.send("go");
@@ -120,7 +120,7 @@ describe("the signal of a hook", () => {
     expect((await running).end).toMatchObject({ reason: "aborted" });
   });
 
-  test("fires when the run ends without it", async () => {
+  test("fires when the run ends without its answer", async () => {
     const { agent, asked, over } = waiting({ budget: { ms: 50 }, onLimit: "stop" });
     const running = agent.run("go");
     await asked;
@@ -128,7 +128,7 @@ describe("the signal of a hook", () => {
     expect((await running).end).toMatchObject({ reason: "deadline" });
   });
 
-  test("fires when the process leaves and waits no longer", async () => {
+  test("fires when the process leaves and does not wait any more", async () => {
     const { agent, asked, over } = waiting();
     const session = await agent.open("s");
     const running = session.send("go");
@@ -138,7 +138,7 @@ describe("the signal of a hook", () => {
     expect((await running).end).toBeUndefined();
   });
 
-  test("stays silent where the hook has answered", async () => {
+  test("does not fire after the hook has answered", async () => {
     const signals: AbortSignal[] = [];
     const agent = new Agent({
       model: model(),
@@ -151,7 +151,7 @@ describe("the signal of a hook", () => {
 });
 
 describe("settings of the prepareStep hook", () => {
-  test("hold for its step alone, over those of the agent, name by name, and in a retry of it", async () => {
+  test("apply to its step only, override those of the agent one by one, and apply to a retry of the step", async () => {
     const model = scripted([call("look"), fail("overloaded"), call("look"), say("done")]);
     const agent = new Agent({
       model,
@@ -171,7 +171,7 @@ describe("settings of the prepareStep hook", () => {
     expect((await session.replay()).difference).toBeUndefined();
   });
 
-  test("are what a cut answer is raised from", async () => {
+  test("are the base when a truncated answer raises the limit", async () => {
     const facts = { maxOutputTokens: 8_000 };
     const model = scripted([[say(""), stop("max_tokens")], say("Whole.")], { facts });
     const hooks: Hooks = { prepareStep: () => ({ settings: { maxOutputTokens: 100 } }) };
@@ -211,7 +211,7 @@ test.each<[object, string]>([
   },
 );
 
-describe("a prepareStep hook that says stop", () => {
+describe("a prepareStep hook that ends the run", () => {
   const guarded = (prepareStep: Hooks["prepareStep"], ...script: Parameters<typeof scripted>) =>
     new Agent({
       model: scripted(...script),
@@ -219,7 +219,7 @@ describe("a prepareStep hook that says stop", () => {
       hooks: prepareStep === undefined ? {} : { prepareStep },
     });
 
-  test("ends the run before the model is asked, with its reason and its text, and is no error", async () => {
+  test("ends it before the model is called, with its reason and its text, without an error", async () => {
     const agent = guarded(
       ({ messages }) =>
         messages.some((one) => textOf(one).includes("bomb"))
@@ -243,7 +243,7 @@ describe("a prepareStep hook that says stop", () => {
     expect((await session.replay()).difference).toBeUndefined();
   });
 
-  test("leaves a history that goes on: what was done stays, and its reason is explained", async () => {
+  test("leaves a history that can be continued, and its reason is in the explanation", async () => {
     const journal = memoryJournal();
     const model = scripted([call("look"), say("Back again.")]);
     let spent = false;
@@ -277,7 +277,7 @@ describe("a prepareStep hook that says stop", () => {
     expect(end?.error?.message).toBe(`the prepareStep hook failed: ${why}`);
   });
 
-  test("may ask another agent first", async () => {
+  test("may call another agent first", async () => {
     const judge = new Agent({
       model: scripted([say('{"homework":true}')]),
       output: { type: "object", properties: { homework: { type: "boolean" } }, required: ["homework"] },
@@ -294,10 +294,10 @@ describe("a prepareStep hook that says stop", () => {
   });
 });
 
-describe("a tool that a step asks for", () => {
+describe("a tool choice of a step", () => {
   const tools = [echo("look"), echo("other")];
 
-  test("is asked for no more once it is hidden: the run lands as it says, and no request names what it does not declare", async () => {
+  test("that names a tool is dropped once that tool is hidden: the run lands as usual, and no request names an undeclared tool", async () => {
     const model = scripted(({ toolChoice }) => (toolChoice === "none" ? say("landed") : call("look")));
     const { end } = await new Agent({ model, tools, toolChoice: { tool: "look" }, ...quick }).run("go");
     expect(end?.reason).toBe("no_progress");
@@ -306,28 +306,28 @@ describe("a tool that a step asks for", () => {
     expect(model.requests.some(({ toolChoice }) => toolChoice === "auto")).toBe(true);
   });
 
-  test("is left to the model where the step offers others", async () => {
+  test("is left to the model if the step offers other tools", async () => {
     const model = scripted([say("done")]);
     const hooks: Hooks = { prepareStep: () => ({ tools: ["other"] }) };
     await new Agent({ model, tools, toolChoice: { tool: "look" }, hooks }).run("go");
     expect(model.requests[0]).toMatchObject({ tools: [{ name: "other" }], toolChoice: "auto" });
   });
 
-  test("any of none is none", async () => {
+  test("any without tools becomes none", async () => {
     const model = scripted([say("done")]);
     const hooks: Hooks = { prepareStep: () => ({ tools: [], toolChoice: "any" }) };
     await new Agent({ model, tools, hooks }).run("go");
     expect(model.requests[0]).toMatchObject({ tools: [], toolChoice: "auto" });
   });
 
-  test("must be among those that the same step offers", async () => {
+  test("must name a tool that the same step offers", async () => {
     const hooks: Hooks = { prepareStep: () => ({ tools: ["other"], toolChoice: { tool: "look" } }) };
     const { end } = await new Agent({ model: scripted([]), tools, hooks }).run("go");
     expect(end?.error?.message).toContain('its toolChoice is "look", which is not among its tools');
   });
 });
 
-test("settings of a step that hold a secret fail the hook: they would go out redacted", async () => {
+test("settings of a step that contain a secret make the hook fail: they would be sent redacted", async () => {
   const model = scripted([say("done")]);
   const hooks: Hooks = { prepareStep: () => ({ settings: { headers: { Authorization: "x" } } }) };
   const { end } = await new Agent({ model, hooks, redact: {} }).run("go");

@@ -83,7 +83,7 @@ describe("a large result that a hook gives", () => {
     expect(await journal.blobs.get("t", ref)).toBe(large);
   });
 
-  test("is kept without its secrets, also where one would be cut in two", async () => {
+  test("is stored without its secrets, also if one would be cut in two", async () => {
     const secret = "hunter2-hunter2-hunter2";
     const whole = `${"x".repeat(bytes - 5)}${secret}\n${large}`;
     const clean = whole.replace(secret, "***REDACTED***");
@@ -95,13 +95,13 @@ describe("a large result that a hook gives", () => {
     expect(JSON.stringify(records)).not.toContain("hunter");
   });
 
-  test("of a tool that is exempt, or where nothing is cut, is left as it is", async () => {
+  test("of an exempt tool, or without a cap, is left as it is", async () => {
     const hooks = forLook({ afterTool: () => ({ content: large }) });
     for (const context of [{ cap: { bytes, exempt: ["look"] } }, { cap: null }])
       expect((await run(hooks, { context })).texts[0]).toBe(large);
   });
 
-  test("that is the error of one which failed is cut as well", async () => {
+  test("that is the error of a failed hook is cut too", async () => {
     const hooks = forLook({
       afterTool: () => {
         throw new Error(large);
@@ -112,14 +112,14 @@ describe("a large result that a hook gives", () => {
     expect(texts[0]?.length).toBeLessThan(2 * bytes);
   });
 
-  test("is kept whole where every result is, one that fits as well", async () => {
+  test("is stored in full if every result is, also one that fits", async () => {
     const hooks = forLook({ afterTool: () => ({ content: "fits" }) });
     const { results } = await run(hooks, { context: { cap: { bytes, keep: "every" } } });
     expect(results[0]).toMatchObject({ ref: blobRef("fits"), content: [{ text: "fits" }] });
   });
 });
 
-test("of two calls that hooks answer each is cut by what holds for its tool", async () => {
+test("of two calls that hooks answer is cut by the rules for each tool", async () => {
   const model = scripted([calls([["look"], ["peek"]]), say("done")]);
   const tools = [echo("look"), echo("peek")];
   const hooks: Hooks = { beforeTool: () => ({ result: large }) };
@@ -129,7 +129,7 @@ test("of two calls that hooks answer each is cut by what holds for its tool", as
   expect([looked === large, peeked.length < 2 * bytes]).toEqual([true, true]);
 });
 
-test("a hook that gives a result when its call is over changes nothing", async () => {
+test("an afterTool hook that returns the same result changes nothing", async () => {
   let give = (_given: { result: string }): void => {};
   const hooks: Hooks = {
     beforeTool: () =>
@@ -149,7 +149,7 @@ test("a hook that gives a result when its call is over changes nothing", async (
   expect([end?.reason, end?.landed, text]).toEqual(["deadline", true, "in short"]);
 });
 
-test("a model that asks again and again for what a hook answers is told so, and lands", async () => {
+test("a model that repeats a call which a hook answers is told so, and lands", async () => {
   const model = scripted(({ toolChoice }) => (toolChoice === "none" ? say("given up") : call("look")));
   const tools = [echo("look")];
   const hooks: Hooks = { beforeTool: () => ({ result: "not now" }) };
@@ -158,7 +158,7 @@ test("a model that asks again and again for what a hook answers is told so, and 
   expect(steps).toBeLessThan(10);
 });
 
-describe("what a hook makes of a result that was cut", () => {
+describe("a result that a hook makes of one that was cut", () => {
   const output = lines(1_000);
   const own = blobRef(output);
 
@@ -191,7 +191,7 @@ describe("what a hook makes of a result that was cut", () => {
     },
   );
 
-  test("is cut where it adds more than a result may have, and both wholes can be read", async () => {
+  test("is cut if it adds more than a result may have, and both full texts can be read", async () => {
     const added = `${"y".repeat(20)}\n${large}`;
     const { results, session, events } = await run(
       forLook({ afterTool: () => ({ content: added }) }),

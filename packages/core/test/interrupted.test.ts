@@ -63,8 +63,8 @@ async function cutOff(
 const found = (journal: MemoryJournal): unknown[] =>
   journal.read("s").flatMap((record) => (record.type === "reconciled" ? [record] : []));
 
-describe("a tool that can find out what came of a call", () => {
-  test("is asked first, with the call's key, and what it says was done is the result", async () => {
+describe("a tool with reconcile", () => {
+  test("is asked first, with the call's key, and the outcome it returns is the result", async () => {
     const asked: unknown[] = [];
     const pay = once({
       reconcile: async (key, args, { callId }) => {
@@ -87,7 +87,7 @@ describe("a tool that can find out what came of a call", () => {
     );
   });
 
-  test("may say that nothing was done: the call starts again, with the same key", async () => {
+  test("may return that nothing was done: the call starts again, with the same key", async () => {
     const pay = once({ reconcile: () => ({ notDone: true }) });
     const { session } = await cutOff(pay);
     const { messages } = await session.resume();
@@ -96,7 +96,7 @@ describe("a tool that can find out what came of a call", () => {
     expect(new Set(pay.keys).size).toBe(1);
   });
 
-  test("is asked in a fork by the key that the call was started with, and starts it again with the fork's own", async () => {
+  test("is asked in a fork with the key that the call was started with, and starts it again with the fork's own key", async () => {
     const asked: unknown[] = [];
     const pay = once({
       reconcile: (key, _args, { idempotencyKey }) => {
@@ -116,7 +116,7 @@ describe("a tool that can find out what came of a call", () => {
     expect(new Set(pay.keys).size).toBe(2);
   });
 
-  test("may say that nothing was done of a call that was approved: nobody is asked again", async () => {
+  test("may return that nothing was done of an approved call: it needs no second approval", async () => {
     const pay = once({ permission: "ask", reconcile: () => ({ notDone: true }) });
     const { session } = await cutOff(pay, { onInterrupted: "ask" });
     const { end } = await session.resume();
@@ -145,7 +145,7 @@ describe("a tool that can find out what came of a call", () => {
     expect([pay.starts.length, found(journal)]).toMatchObject([1, [{ found: "unknown" }]]);
   });
 
-  test("does not hold up an abort, and is told that nobody waits", async () => {
+  test("does not delay an abort, and gets the signal", async () => {
     let signal: AbortSignal | undefined;
     const pay = once({
       reconcile: (_key, _args, context) => {
@@ -162,7 +162,7 @@ describe("a tool that can find out what came of a call", () => {
     expect(shortly(messages)[2]).toMatch(/its outcome is unknown/);
   });
 
-  test("is asked again by the next process when this one dies before the answer", async () => {
+  test("is asked again by the next process if this one dies before the answer", async () => {
     let asked = 0;
     const pay = once({
       reconcile: () => {
@@ -181,7 +181,7 @@ describe("a tool that can find out what came of a call", () => {
     expect([shortly(messages)[2], asked, pay.starts.length]).toEqual(["tool: paid", 2, 1]);
   });
 
-  test("may end the run with what was done, and hooks see its result", async () => {
+  test("may end the run with the outcome, and hooks see its result", async () => {
     const seen: unknown[] = [];
     const hooks = { afterTool: (view: { id: string }) => void seen.push(view.id) };
     const pay = once({ reconcile: () => ({ done: toolResult("all paid", { done: true }) }) });
@@ -201,7 +201,7 @@ describe("a tool that can find out what came of a call", () => {
 describe("onInterrupted: ask", () => {
   const options = { onInterrupted: "ask" } as const;
 
-  test("parks the run with the call, which says that it was cut off; approving runs it again", async () => {
+  test("parks the run with the call, which is marked as interrupted; approving it runs it again", async () => {
     const pay = once();
     const { session, events } = await cutOff(pay, options);
     const { parked } = await session.resume();
@@ -216,7 +216,7 @@ describe("onInterrupted: ask", () => {
     expect([end?.reason, shortly(messages)[2], pay.starts.length]).toEqual(["completed", "tool: paid", 2]);
   });
 
-  test("says so also of a call inside sub-agents, in the parent and in its events", async () => {
+  test("marks a call inside sub-agents as interrupted too, in the parent and in its events", async () => {
     const pay = once();
     const journal = memoryJournal();
     /** A boss, whose foreman's worker pays: each says its turn. */
@@ -243,7 +243,7 @@ describe("onInterrupted: ask", () => {
     expect([text, pay.starts.length]).toEqual(["done", 2]);
   });
 
-  test("says so, and may be approved again, where the session was drained and goes on by itself", async () => {
+  test("marks it also if the session was drained and continues by itself, and it may be approved again", async () => {
     const pay = once({ permission: "ask" });
     const model = scripted([call("pay"), say("done")]);
     const session = await new Agent({ model, tools: [pay.tool], ...quick, ...options }).open("s");
@@ -258,7 +258,7 @@ describe("onInterrupted: ask", () => {
     expect([text, pay.starts.length]).toEqual(["done", 2]);
   });
 
-  test("denying tells the model that the outcome is unknown, and why it is not repeated", async () => {
+  test("denying tells the model that the outcome is unknown, and why the call is not repeated", async () => {
     const pay = once();
     const { session } = await cutOff(pay, options);
     await session.resume();
@@ -267,7 +267,7 @@ describe("onInterrupted: ask", () => {
     expect(pay.starts).toHaveLength(1);
   });
 
-  test("editing runs it with other arguments; with ones that do not fit it is not run, and still waits, or its outcome stays unknown", async () => {
+  test("editing runs it with other arguments; with invalid ones it does not run, and still waits, or its outcome stays unknown", async () => {
     const inputSchema = { type: "object", properties: { n: { type: "integer" } } } as const;
     const good = once({ inputSchema });
     const one = await cutOff(good, options);
@@ -285,7 +285,7 @@ describe("onInterrupted: ask", () => {
     expect(bad.starts).toHaveLength(1);
   });
 
-  test("asks also about a call that was approved before, and no grant answers for it", async () => {
+  test("asks also about a call that was approved before, and no grant covers it", async () => {
     const pay = once({ permission: "ask" });
     const { session } = await cutOff(pay, options);
     await session.allow({ tool: "pay" });
@@ -293,14 +293,14 @@ describe("onInterrupted: ask", () => {
     expect([session.pending.length, pay.starts.length]).toEqual([1, 1]);
   });
 
-  test("asks the tool first: only what it does not know is asked about", async () => {
+  test("asks the tool first: people are asked only if it does not know", async () => {
     const pay = once({ reconcile: () => undefined });
     const { session } = await cutOff(pay, options);
     await session.resume();
     expect(session.pending).toMatchObject([{ interrupted: true }]);
   });
 
-  test("asks nobody when the run ends meanwhile: the outcome is told as unknown", async () => {
+  test("asks nobody if the run ends meanwhile: the outcome is reported as unknown", async () => {
     const pay = once();
     const { session } = await cutOff(pay, options);
     await session.resume();
@@ -310,7 +310,7 @@ describe("onInterrupted: ask", () => {
     expect(pay.starts).toHaveLength(1);
   });
 
-  test("tells an aborted run's model so even where an abort has other words: a crash is no abort", async () => {
+  test("says so to the model also after an abort with custom texts, because a crash is not an abort", async () => {
     const pay = once();
     const { session, events } = await cutOff(pay, { ...options, texts: { aborted: () => "Interrupted." } });
     await session.resume();
@@ -320,7 +320,7 @@ describe("onInterrupted: ask", () => {
     expect(events).toContainEqual(expect.objectContaining({ type: "tool_end", code: "outcome_unknown" }));
   });
 
-  test("says so in the text of a call that is skipped for a word of the user's: it is never told as not run", async () => {
+  test("says so for a call that is skipped for a user's message: it is never reported as not run", async () => {
     const pay = once();
     const { session } = await cutOff(pay, { ...options, toolOrder: "sequential" });
     await session.resume();
@@ -334,7 +334,7 @@ describe("onInterrupted: ask", () => {
     ]);
   });
 
-  test("says of one that may run again, and did not come to it, that its effect is unknown", async () => {
+  test("says of a call that may run again, and did not, that its effect is unknown", async () => {
     const pay = once({ effect: "idempotent" });
     const { session } = await cutOff(pay);
     session.abort("enough");
@@ -344,7 +344,7 @@ describe("onInterrupted: ask", () => {
     expect(shortly(session.messages)[2]).toMatch(/whether it had an effect is unknown/);
   });
 
-  test("lets the other calls of the answer go on, and keeps what was done of them", async () => {
+  test("lets the other calls of the answer continue, and keeps their results", async () => {
     const journal = memoryJournal();
     const pay = once();
     const look = echo("look");
@@ -366,7 +366,7 @@ describe("onInterrupted: ask", () => {
   });
 });
 
-test("an onInterrupted that is none is refused", () => {
+test("an invalid onInterrupted is refused", () => {
   expect(() => new Agent({ model: scripted([]), onInterrupted: "hope" as never })).toThrow(
     /option onInterrupted/,
   );

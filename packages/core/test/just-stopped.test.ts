@@ -38,7 +38,7 @@ const typesOf = async (journal: Journal): Promise<LogRecord["type"][]> =>
 
 const first = ({ pending }: Session): string => pending[0]?.id ?? "";
 
-describe("what is said when a run has just parked", () => {
+describe("a request that comes when a run has just parked", () => {
   const words: [string, string, (session: Session) => unknown][] = [
     ["an approval", "completed", (session) => session.approve(first(session))],
     ["a denial", "completed", (session) => session.deny(first(session))],
@@ -54,38 +54,38 @@ describe("what is said when a run has just parked", () => {
     ],
   ];
 
-  test.each(words)("%s is acted on, though its lease is being let go", async (_what, reason, speak) => {
-    const { journal, letting, go } = slowToLetGo();
-    const session = await asking(journal);
-    const sent = session.send("go");
-    await letting;
-    const spoken = speak(session);
-    go();
-    await spoken;
-    expect((await sent).end?.reason).toBe(reason);
-    expect([session.status, (await typesOf(journal)).at(-1)]).toEqual(["idle", "run_ended"]);
-  });
-
   test.each(words)(
-    "%s is acted on, however few turns of the process later it comes",
+    "%s takes effect, even while the lease is being released",
     async (_what, reason, speak) => {
-      for (let turns = 0; turns < 20; turns += 1) {
-        const session = await asking();
-        const asked = deferred();
-        session.subscribe((event) => {
-          if (event.type === "approval_request") asked.resolve();
-        });
-        const sent = session.send("go");
-        await asked.promise;
-        for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
-        await speak(session);
-        await Promise.all([sent, session.settled()]);
-        expect([turns, session.status, session.result?.end?.reason]).toEqual([turns, "idle", reason]);
-      }
+      const { journal, letting, go } = slowToLetGo();
+      const session = await asking(journal);
+      const sent = session.send("go");
+      await letting;
+      const spoken = speak(session);
+      go();
+      await spoken;
+      expect((await sent).end?.reason).toBe(reason);
+      expect([session.status, (await typesOf(journal)).at(-1)]).toEqual(["idle", "run_ended"]);
     },
   );
 
-  test("a signal that fires then ends it", async () => {
+  test.each(words)("%s takes effect, however few ticks later it comes", async (_what, reason, speak) => {
+    for (let turns = 0; turns < 20; turns += 1) {
+      const session = await asking();
+      const asked = deferred();
+      session.subscribe((event) => {
+        if (event.type === "approval_request") asked.resolve();
+      });
+      const sent = session.send("go");
+      await asked.promise;
+      for (let turn = 0; turn < turns; turn += 1) await Promise.resolve();
+      await speak(session);
+      await Promise.all([sent, session.settled()]);
+      expect([turns, session.status, session.result?.end?.reason]).toEqual([turns, "idle", reason]);
+    }
+  });
+
+  test("a signal that fires then ends the run", async () => {
     const { journal, letting, go } = slowToLetGo();
     const session = await asking(journal);
     const controller = new AbortController();
@@ -96,7 +96,7 @@ describe("what is said when a run has just parked", () => {
     expect((await sent).end?.reason).toBe("aborted");
   });
 
-  test("words for later are kept, and it stays parked", async () => {
+  test("a follow-up is stored, and the run stays parked", async () => {
     const { journal, letting, go } = slowToLetGo();
     const session = await asking(journal);
     const sent = session.send("go");
@@ -109,7 +109,7 @@ describe("what is said when a run has just parked", () => {
     expect(messages.map(textOf)).toContain("by the way");
   });
 
-  test("to leave then holds for that once only", async () => {
+  test("a drain applies to that drive only", async () => {
     const { journal, letting, go } = slowToLetGo();
     const session = await asking(journal);
     const sent = session.send("go");
@@ -134,7 +134,7 @@ test("an abort that comes when a run has just ended leaves no trace", async () =
   expect((await typesOf(journal)).at(-1)).toBe("run_ended");
 });
 
-test("what is to be compacted when a run has just ended is a run of its own", async () => {
+test("a compaction that is requested when a run has just ended is a run of its own", async () => {
   const { journal, letting, go } = slowToLetGo();
   const session = await new Agent({ model: scripted([say("done")]), journal }).open("s");
   const sent = session.send("go");

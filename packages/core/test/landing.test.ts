@@ -32,8 +32,8 @@ async function late(
   return { result, model };
 }
 
-describe("an answer that comes while its run lands", () => {
-  test("is the run's own where it is words alone", async () => {
+describe("an answer that arrives while its run lands", () => {
+  test("is the run's answer if it is only text", async () => {
     const { result, model } = await late(say("It rains."));
     expect([result.text, result.end?.reason, model.calls]).toEqual(["It rains.", "deadline", 1]);
   });
@@ -47,7 +47,7 @@ describe("an answer that comes while its run lands", () => {
     ["says nothing", empty(), []],
     ["only thinks", think("hm"), []],
   ] as const)(
-    "is none where it %s: the model is asked once more, without tools",
+    "is not if it %s: the model is called once more, without tools",
     async (_what, turn, between) => {
       const { result, model } = await late(turn as Turn);
       expect([result.text, result.end?.reason, result.end?.landed]).toEqual([
@@ -60,19 +60,19 @@ describe("an answer that comes while its run lands", () => {
     },
   );
 
-  test("is none where a typed output is wanted, which it was not asked for", async () => {
+  test("is not if a typed output is wanted, because it was not requested with one", async () => {
     const output = { type: "object", properties: { so: { type: "string" } }, required: ["so"] } as const;
     const { result, model } = await late(say("It rains."), { output });
     expect([result.output, result.end?.reason, model.calls]).toEqual([{ so: "far" }, "deadline", 2]);
   });
 });
 
-describe("the answer of a landing that is kept out of the history", () => {
+describe("the answer of a landing that is not stored", () => {
   const landing = { store: false } as const;
   const output = { type: "object", properties: { so: { type: "string" } }, required: ["so"] } as const;
   const look = echo("look", { effect: "read" });
 
-  test("is the run's text all the same", async () => {
+  test("is still the run's text", async () => {
     const model = scripted([[say("I look."), call("look")], say("It rains.")]);
     const { text, end, messages } = await new Agent({ model, tools: [look], maxSteps: 1, landing }).run(
       "Look.",
@@ -80,7 +80,7 @@ describe("the answer of a landing that is kept out of the history", () => {
     expect([text, end?.landed, messages.length]).toEqual(["It rains.", true, 3]);
   });
 
-  test("is its typed output", async () => {
+  test("is still its typed output", async () => {
     const model = scripted([call("look"), say('{"so":"far"}')]);
     const agent = new Agent({ model, tools: [look], maxSteps: 1, landing, output });
     const result = await agent.run("Look.");
@@ -92,7 +92,7 @@ describe("the answer of a landing that is kept out of the history", () => {
   });
 });
 
-test("a landing's typed output is not put into words of its own, as other landings may be", async () => {
+test("a landing's typed output is not reworded, as other landings may be", async () => {
   const output = { type: "object", properties: { so: { type: "string" } }, required: ["so"] } as const;
   const model = scripted([call("look"), say('{"so":"far"}')]);
   const texts = { landed: (reason: string, said = "") => `[${reason}] ${said}` };
@@ -101,7 +101,7 @@ test("a landing's typed output is not put into words of its own, as other landin
   expect([result.output, result.text, result.end?.landed]).toEqual([{ so: "far" }, '{"so":"far"}', true]);
 });
 
-test("an answer that is asked for again is no text of the run, nor where a landing's would be kept out", async () => {
+test("an answer that is requested again is not the run's text, even if a landing's answer is not stored", async () => {
   const again: Rule<number> = {
     name: "again",
     version: 1,
@@ -115,7 +115,7 @@ test("an answer that is asked for again is no text of the run, nor where a landi
   expect([text, end?.reason]).toEqual(["", "error"]);
 });
 
-test("a landing's answer that nobody can read leaves the run the text it had", async () => {
+test("an unreadable landing answer leaves the run its last text", async () => {
   const model = scripted([
     [say("I look."), call("look")],
     [say("half a call"), stop("malformed_call")],

@@ -67,7 +67,7 @@ describe.each([
   ["an answer", (call: ReturnType<typeof deferred<AssistantMessage>>) => call.resolve(said("the first"))],
   ["a failure", (call: ReturnType<typeof deferred<AssistantMessage>>) => call.reject(new Error("gone"))],
 ])("%s that comes after its call was given up", (_what, comes) => {
-  test("is not that of the next run's call", async () => {
+  test("does not count for the next run's call", async () => {
     const { model, next } = deaf();
     const journal = memoryJournal();
     const session = await new Agent({ model, journal, abortGraceMs: 0 }).open("s");
@@ -85,7 +85,7 @@ describe.each([
     expect(journal.read("s").map(({ type }) => type)).toContain("late_result");
   });
 
-  test("is not that of the last call of a landing", async () => {
+  test("does not count for the last call of a landing", async () => {
     const { model, next } = deaf();
     const clock = handClock();
     const rules = [deadline(clock.now() + 1_000)];
@@ -104,7 +104,7 @@ describe.each([
     expect([end?.reason, end?.landed, text]).toEqual(["deadline", true, "landed"]);
   });
 
-  test("is not that of a summary, nor the other way round", async () => {
+  test("does not count for a summary, nor a summary for a call", async () => {
     const { model, next } = deaf();
     const session = await new Agent({
       model,

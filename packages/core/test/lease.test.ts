@@ -51,7 +51,7 @@ const attempt = (act: () => void): boolean => {
 };
 
 describe("over any interleaving of writers, crashes and jumps of the clock", () => {
-  test("tokens only grow, only the newest writes, and a fenced writer never appends again", () => {
+  test("tokens only grow, only the newest one can write, and a fenced writer never appends again", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
         let state: LeaseState | undefined;
@@ -124,7 +124,7 @@ describe("over any interleaving of writers, crashes and jumps of the clock", () 
     );
   });
 
-  test("whoever keeps asking gets it within twice its time, however the clock jumped before", () => {
+  test("a writer that keeps asking gets it within twice its duration, however the clock jumped before", () => {
     fc.assert(
       fc.property(fc.integer({ min: -1e6, max: 1e6 }), fc.integer({ min: 1, max: 1_000 }), (jump, ttlMs) => {
         const state = takeLease("s", undefined, { owner: "dead", ttlMs }, 1e7);
@@ -139,7 +139,7 @@ describe("over any interleaving of writers, crashes and jumps of the clock", () 
     );
   });
 
-  test("a holder that is known to be gone is replaced at once", () => {
+  test("a holder that is known to be dead is replaced at once", () => {
     const state = takeLease("s", undefined, { owner: "dead", ttlMs: 1_000 }, 0);
     expect(attempt(() => takeLease("s", state, { owner: "next", ttlMs: 1_000 }, 1))).toBe(false);
     expect(takeLease("s", state, { owner: "next", ttlMs: 1_000 }, 1, true).token).toBe(2);
@@ -147,7 +147,7 @@ describe("over any interleaving of writers, crashes and jumps of the clock", () 
   });
 });
 
-test("two writers on one journal that take turns at any moment: every group that was acknowledged is there, in order", () => {
+test("two writers that take turns on one journal at any moment: every acknowledged group is there, in order", () => {
   const turn = fc.record({ who: fc.nat({ max: 2 }), ms: fc.nat({ max: 15 }), give: fc.boolean() });
   fc.assert(
     fc.property(fc.array(turn, { maxLength: 50 }), (turns) => {
@@ -202,7 +202,7 @@ test("two writers on one journal that take turns at any moment: every group that
   );
 });
 
-test("a writer whose lease is another's, or nobody's any more, reads which", () => {
+test("a writer whose lease was taken or has expired is told which", () => {
   const own = takeLease("s", undefined, { owner: "one", ttlMs: 1_000 }, 0);
   const taken = takeLease("s", own, { owner: "two", ttlMs: 1_000, takeOver: true }, 0);
   const left = releaseLease(taken, taken.token);

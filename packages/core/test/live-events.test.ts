@@ -5,7 +5,7 @@ import { call, fail, say, scripted, stall } from "@rondo/testkit";
 import { expect, test } from "vitest";
 import { echo, eventsOf, jumpingClock } from "./support.ts";
 
-test("live events begin a step once, whatever models are asked for it, and in another process once more", async () => {
+test("live events begin a step once, however many models are called for it, and once more in another process", async () => {
   const [away, here] = [scripted(() => fail("auth")), scripted([say("done")], { id: "here" })];
   const stepsOf = (events: readonly RondoEvent[]): string[] =>
     events.flatMap((event) => (/^(step|fallback|retry)/.test(event.type) ? [event.type] : []));
@@ -29,7 +29,7 @@ test("live events begin a step once, whatever models are asked for it, and in an
   expect(stepsOf(heard)).toEqual(["step_start", "step_end"]);
 });
 
-test("live events end each step that begins, also where no model answers it: failed for good, aborted, or out of time", async () => {
+test("live events end each step that begins, also if no model answers: failed for good, aborted, or out of time", async () => {
   const stepsOf = (events: readonly RondoEvent[]): unknown[] =>
     events.flatMap((event) =>
       /^(step_|run_end)/.test(event.type)
@@ -53,7 +53,7 @@ test("live events end each step that begins, also where no model answers it: fai
   expect(stepsOf(heard)).toEqual(ends);
 });
 
-test("live events tell a limit that is met whatever comes of it, once", async () => {
+test("live events report each limit once, whatever follows from it", async () => {
   for (const onLimit of ["land", "error", "refuse_tools", "stop"] as const) {
     const model = scripted((request, n) =>
       request.toolChoice === "none" ? say("so far") : call("look", { n }),

@@ -33,11 +33,11 @@ function question(): { asked: Promise<void>; answer(): void; ask(): Promise<void
 /** Until all that could go on has gone on. */
 const come = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
-describe("a listener that hears of a result", () => {
+describe("a listener that gets a result's event", () => {
   const dones = [call("look"), say("done")];
   const tools = [echo("look")];
 
-  test("says a word that the very next request has", async () => {
+  test("can send a message that the very next request has", async () => {
     const session = await new Agent({ model: scripted(dones), tools }).open("s");
     session.subscribe((event) => {
       if (event.type === "tool_end") session.steer("look closer");
@@ -51,7 +51,7 @@ describe("a listener that hears of a result", () => {
     ]);
   });
 
-  test("takes a word back that is not delivered then", async () => {
+  test("can withdraw a message that was not delivered then", async () => {
     const held = hold(call("look"));
     const session = await new Agent({ model: scripted([held, say("done")]), tools }).open("s");
     const did: Promise<boolean>[] = [];
@@ -76,7 +76,7 @@ describe("what transformContext made of the conversation", () => {
   const known = (messages: readonly Message[]): Message[] => [userText("know this"), ...messages];
   const asking = (transformContext: NonNullable<Hooks["transformContext"]>): Hooks => ({ transformContext });
 
-  test("is none of one that has one word more: it is asked again, and the model reads the word", async () => {
+  test("is not used for one with one message more: the hook is asked again, and the model reads the message", async () => {
     const asks = question();
     const model = scripted([say("done")]);
     const hooks = asking(async (messages) => {
@@ -95,7 +95,7 @@ describe("what transformContext made of the conversation", () => {
     expect((await session.replay()).requests.every(({ same }) => same)).toBe(true);
   });
 
-  test("is none of one that has the beginning of a paused answer: its rest is asked for with it", async () => {
+  test("is not used for one with the beginning of a paused answer: its continuation is requested with it", async () => {
     const model = scripted([[say("Searching"), stop("pause")], say(" Found.")]);
     const { text } = await new Agent({ model, hooks: asking(known) }).run("go");
     expect(text).toBe("Searching Found.");
@@ -107,7 +107,7 @@ describe("what transformContext made of the conversation", () => {
   });
 });
 
-describe("what a check of the output came to", () => {
+describe("the result of an output's check", () => {
   const checking = (check: () => Promise<void>): object => ({
     "~standard": {
       version: 1,
@@ -129,7 +129,7 @@ describe("what a check of the output came to", () => {
     return [text, output];
   };
 
-  test("is nothing that the answer after it came to", async () => {
+  test("is not used for a later answer", async () => {
     const asks = question();
     const held = hold(say('{"n":2}'));
     const model = scripted([say('{"n":1}'), held]);
@@ -142,7 +142,7 @@ describe("what a check of the output came to", () => {
     expect(asks.times).toBe(2);
   });
 
-  test("nor where that answer is there before it", async () => {
+  test("is not used either if that answer was there before it", async () => {
     const asks = question();
     const model = scripted([say('{"n":1}'), say('{"n":2}')]);
     const session = await new Agent({ model, output: checking(() => asks.ask()) as never }).open("s");
@@ -150,7 +150,7 @@ describe("what a check of the output came to", () => {
   });
 });
 
-test("more work that onFinish gives when the run has gone on is done when it would end again, and told as the hook's", async () => {
+test("work that onFinish returns when the run has continued is done when it would end again, and reported as the hook's", async () => {
   const asks = question();
   const held = hold(say("and more"));
   const model = scripted([say("done"), held, say("checked")]);
@@ -187,7 +187,7 @@ test("more work that onFinish gives when the run has gone on is done when it wou
   ]);
 });
 
-describe("a hook whose deadline is over", () => {
+describe("a hook whose deadline has passed", () => {
   const landing = async (hooks: Hooks, asked: Promise<void>, answer: () => void): Promise<unknown> => {
     const clock = jumpingClock(0);
     const held = hold(say("so far"));
@@ -205,7 +205,7 @@ describe("a hook whose deadline is over", () => {
   };
   const landed = ["deadline", true, "so far"];
 
-  test("has no say in the step of a landing: prepareStep that fails, or stops the run", async () => {
+  test("has no effect on the step of a landing: prepareStep that fails, or stops the run", async () => {
     const asks = question();
     const failing = { prepareStep: () => asks.ask().then(() => Promise.reject(new Error("boom"))) };
     expect(await landing(failing, asks.asked, asks.answer)).toEqual(landed);
@@ -214,13 +214,13 @@ describe("a hook whose deadline is over", () => {
     expect(await landing(stopping, other.asked, other.answer)).toEqual(landed);
   });
 
-  test("nor in the end of the run: permission that stops it for a call that was skipped", async () => {
+  test("has no effect on the end of the run: permission that stops it for a call that was skipped", async () => {
     const asks = question();
     const permission = (): Promise<"stop"> => asks.ask().then(() => "stop");
     expect(await landing({ permission }, asks.asked, asks.answer)).toEqual(landed);
   });
 
-  test.each(["prepareStep", "permission", "beforeTool"] as const)("is told so: %s", async (name) => {
+  test.each(["prepareStep", "permission", "beforeTool"] as const)("gets its signal: %s", async (name) => {
     const asks = question();
     const signals: AbortSignal[] = [];
     const hook = async (_about: unknown, { signal }: HookContext): Promise<undefined> => {
@@ -236,7 +236,7 @@ describe("a hook whose deadline is over", () => {
   });
 });
 
-describe("whoever joins a run that is driven", () => {
+describe("a caller who joins a run that is driven", () => {
   const joined = async (
     join: (session: Session, signal: AbortSignal) => Promise<unknown>,
   ): Promise<unknown> => {
@@ -256,17 +256,17 @@ describe("whoever joins a run that is driven", () => {
   };
   const aborted = ["aborted", { reason: "enough" }, "completed"];
 
-  test("ends it by the signal that was given: resume and compact", async () => {
+  test("ends it with the given signal: resume and compact", async () => {
     expect(await joined((session, signal) => session.resume({ signal }))).toEqual(aborted);
     expect(await joined((session, signal) => session.compact({ signal }))).toEqual(aborted);
   });
 
-  test("ends it at once where that signal has fired already", async () => {
+  test("ends it at once if that signal has fired already", async () => {
     const over = AbortSignal.abort("enough");
     expect(await joined((session) => session.resume({ signal: over }))).toEqual(aborted);
   });
 
-  test("leaves nothing with a signal that outlives the run", async () => {
+  test("leaves no listener on a signal that outlives the run", async () => {
     const held = hold(say("done"));
     const session = await new Agent({ model: scripted([held]) }).open("s");
     const running = session.send("go");
@@ -284,7 +284,7 @@ describe("whoever joins a run that is driven", () => {
   });
 });
 
-test("a deadline that goes by while nobody pulls a step lands the run: no request is made to be thrown away", async () => {
+test("a deadline that passes while nobody pulls a step lands the run: no request is sent in vain", async () => {
   const model = scripted([call("look"), say("so far")]);
   const rules = [budget({ ms: 20 })];
   const agent = new Agent({ model, tools: [echo("look")], rules, clock: jumpingClock(0) });

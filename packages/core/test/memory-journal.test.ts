@@ -11,7 +11,7 @@ const record: LogRecord = {
   rand: 0,
 };
 
-it("is synchronous and keeps the very objects it was given", () => {
+it("is synchronous and returns the very objects it was given", () => {
   const journal = memoryJournal();
   expect(journal.append("a", 0, [record])).toBeUndefined();
   expect(journal.read("a")[0]).toBe(record);
@@ -28,7 +28,7 @@ it("appends two hundred thousand records in one group", () => {
   expect(journal.list()).toEqual([{ id: "a", length: 200_001, createdAt: 1, updatedAt: 1 }]);
 });
 
-it("keeps what is appended, and tells everybody of it, whatever one who watches throws", () => {
+it("keeps what is appended, and calls all watchers, even if one of them throws", () => {
   const later = vi.spyOn(globalThis, "queueMicrotask").mockImplementation(() => {});
   try {
     const journal = memoryJournal();

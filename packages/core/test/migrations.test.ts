@@ -39,7 +39,7 @@ const steps = {
     record.type === "queued" ? { ...record, id: record.id.toLowerCase() } : record,
 };
 
-test("records of older formats become today's, each by the steps from the format of its run", async () => {
+test("records of older formats are converted to today's, each by the steps from its run's format", async () => {
   const journal = memoryJournal();
   journal.append("s", 0, [
     { ...queued(0, "BEFORE"), lane: "nudge" as never } as LogRecord,
@@ -68,7 +68,7 @@ test("records of older formats become today's, each by the steps from the format
   expect(ids(await reader.read())).toEqual(["MORE steer"]);
 });
 
-test("a format that is no number of one is damage, and costs no time", async () => {
+test("an invalid format number is damage, and takes no time", async () => {
   for (const format of [-1e308, 0.5, Number.NaN, "1" as never]) {
     const journal = memoryJournal();
     journal.append("s", 0, [started(0, format)]);
@@ -80,7 +80,7 @@ test("a format that is no number of one is damage, and costs no time", async () 
   expect(await new RecordReader(old, "s").read()).toHaveLength(1);
 });
 
-test("a newer format is refused and says so, and a gap is damage", async () => {
+test("a newer format is refused with an error that says so, and a gap is damage", async () => {
   const journal = memoryJournal();
   journal.append("s", 0, [started(0, formatVersion + 1), queued(1, "x")]);
   for (const from of [0, 1]) {
@@ -108,7 +108,7 @@ const given = (change: (record: LogRecord) => unknown): Journal => ({
 const open = (journal: Journal): Promise<unknown> =>
   new Agent({ model, tools: [echo("look")], journal }).open("s").catch((thrown: unknown) => thrown);
 
-test("a run is looked for once in a group without any, however many words stand in it", () => {
+test("a group without a run is searched for one once, however many messages are in it", () => {
   const records = Array.from(
     { length: 100 },
     (_, seq): LogRecord => ({ type: "woke", seq, at: seq, rand: 0 }),
@@ -125,7 +125,7 @@ test("a run is looked for once in a group without any, however many words stand 
   expect(looks).toBe(1);
 });
 
-test("a record of a type that nobody knows is refused wherever it stands: passed over, what it says would be lost", async () => {
+test("a record of an unknown type is refused everywhere: if it were ignored, its content would be lost", async () => {
   for (const at of [1, written.length - 1]) {
     const failure = await open(given((record) => (record.seq === at ? { ...record, type: "wish" } : record)));
     expect(failure).toMatchObject({ kind: "storage" });

@@ -58,7 +58,7 @@ describe.each([
   ["when that is waited for", slowly(lazily)],
 ])("over a journal that answers %s", (_name, over) => {
   test.each(["approve", "answer", "deny", "edit"] as const)(
-    "of two answers to one call at the same time one counts, and who gave the other is told: first %s",
+    "of two answers to one call at the same time one counts, and the other caller gets an error: first %s",
     async (first) => {
       for (const second of ["approve", "answer", "deny", "edit"] as const) {
         const ran: string[] = [];
@@ -91,7 +91,7 @@ describe.each([
     },
   );
 
-  test("who drives a session holds it: a second opens it not, is told by whom, and may follow", async () => {
+  test("a driver holds its session: a second process cannot open it, gets the holder's name, and may follow", async () => {
     const memory = memoryJournal({ leases: true });
     const journal = over(memory);
     const model = scripted([call("look"), stall()]);
@@ -117,7 +117,7 @@ describe.each([
     expect((await other.open("s")).status).toBe("idle");
   });
 
-  test("it is let go when the run ends or parks, and taken again by whoever goes on", async () => {
+  test("the session is released when the run ends or parks, and held again when it continues", async () => {
     const journal = over(memoryJournal({ leases: true }));
     const guarded = echo("guarded", { permission: "ask" });
     const parts = { tools: [guarded], journal };
@@ -131,7 +131,7 @@ describe.each([
     expect((await first.resume()).text).toBe("more");
   });
 
-  test("a word in a session that another drives is refused, and taken once that one has let go", async () => {
+  test("a message to a session that another process drives is refused, and accepted once that one has released it", async () => {
     const memory = memoryJournal({ leases: true });
     const journal = over(memory);
     const session = await new Agent({ model: scripted([say("done")], { repeatLast: true }), journal }).open(
@@ -153,7 +153,7 @@ describe.each([
     expect(memory.read("s").map(({ type }) => type)).toEqual(["queued"]);
   });
 
-  test("whoever opens a session with takeOver may begin a run in it, though another holds it and none is open", async () => {
+  test("a process that opens a session with takeOver may begin a run, even if another holds it without an open run", async () => {
     const memory = memoryJournal({ leases: true });
     const agent = new Agent({ model: scripted([say("done")], { repeatLast: true }), journal: over(memory) });
     for (const records of [0, 1]) {
@@ -168,7 +168,7 @@ describe.each([
     }
   });
 
-  test("what is said while the lease is on its way is not lost", async () => {
+  test("a message that comes while the lease is being taken is not lost", async () => {
     const journal = over(memoryJournal({ leases: true }));
     const model = scripted([say("one"), say("two")]);
     const session = await new Agent({ model, journal }).open("s");
@@ -184,7 +184,7 @@ describe.each([
     ]);
   });
 
-  test("who was thought dead and is replaced writes nothing any more, and what it does is stopped", async () => {
+  test("a holder that was replaced because it seemed dead writes nothing any more, and its work is stopped", async () => {
     const memory = memoryJournal({ leases: true });
     const journal = over(memory);
     const model = scripted([stall()]);
@@ -207,7 +207,7 @@ describe.each([
     ).toBe("run_ended");
   });
 
-  test("who was replaced leaves its sub-agents where they are: the next one goes on with them", async () => {
+  test("a replaced holder leaves its sub-agents as they are: the next driver continues them", async () => {
     const memory = memoryJournal({ leases: true });
     const journal = over(memory);
     const childModel = scripted([stall(), say("the child's word")]);
@@ -233,7 +233,7 @@ describe.each([
     expect(memory.read("s:2.0").map(({ type }) => type)).not.toContain("abort_asked");
   });
 
-  describe("whoever opens a session takes it over from where it stands once it is held", () => {
+  describe("takeOver continues from the session's state once it is held", () => {
     /** A run that waits for its model, and another agent; between reading the session and holding it, something happens. */
     async function between(
       happens: (first: Session) => unknown,
@@ -261,7 +261,7 @@ describe.each([
       return { running, other, memory };
     }
 
-    test("though its holder writes meanwhile", async () => {
+    test("even if its former holder writes meanwhile", async () => {
       const { running, other } = await between((first) => first.steer("hurry"));
       const second = await other.open("s", { takeOver: true });
       expect(second.status).toBe("interrupted");
@@ -270,7 +270,7 @@ describe.each([
       expect(await running).toBe("conflict");
     });
 
-    test("and finds no run to take over where that one has ended meanwhile", async () => {
+    test("and finds no run to take over if that one has ended meanwhile", async () => {
       const { other, memory } = await between((first) => {
         first.abort();
         return first.settled();
@@ -282,7 +282,7 @@ describe.each([
     });
   });
 
-  test("who was replaced asks no hook about what it could not keep", async () => {
+  test("a replaced holder asks no hook about what it could not store", async () => {
     const memory = memoryJournal({ leases: true });
     const asked: string[] = [];
     const look = echo("look", {
@@ -301,7 +301,7 @@ describe.each([
     expect(asked).toEqual([]);
   });
 
-  test("who was replaced leaves its sub-agents to who replaced it", async () => {
+  test("a replaced holder leaves its sub-agents to its successor", async () => {
     const memory = memoryJournal({ leases: true });
     let token: number | undefined;
     const look = echo("look", {
@@ -322,7 +322,7 @@ describe.each([
     expect(memory.read("s:2.0")).toHaveLength(length + 1);
   });
 
-  test("a silent run keeps its session for longer than its lease, because it is renewed", async () => {
+  test("a silent run holds its session for longer than its lease, because it is renewed", async () => {
     let now = 1_000;
     let renewals = 0;
     const memory = memoryJournal({ leases: true, now: () => now });
@@ -354,7 +354,7 @@ describe.each([
   });
 });
 
-describe("what is said while the lease is on its way, and it is another's", () => {
+describe("a message that comes while the lease is being taken, and another process has it", () => {
   async function waiting() {
     const memory = memoryJournal({ leases: true });
     const model = scripted([call("press"), say("done")]);
@@ -369,7 +369,7 @@ describe("what is said while the lease is on its way, and it is another's", () =
     return { memory, session, other, resumed, granted };
   }
 
-  test("is kept all the same where that one has let go by then", async () => {
+  test("is stored if that one has released it by then", async () => {
     const { session, other, resumed, granted } = await waiting();
     expect(await resumed).toBe("conflict");
     await other.release();
@@ -379,7 +379,7 @@ describe("what is said while the lease is on its way, and it is another's", () =
     expect(shortly(session.messages).at(-2)).toBe("user: mind the gap");
   });
 
-  test("is refused where that one has it still, as whatever is said from then on", async () => {
+  test("is refused if that one still has it, like every later message", async () => {
     const { memory, session, resumed } = await waiting();
     expect(await resumed).toBe("conflict");
     await session.settled().catch(() => {});
@@ -393,7 +393,7 @@ describe("what is said while the lease is on its way, and it is another's", () =
 describe("following", () => {
   const record = (seq: number): LogRecord => ({ type: "woke", seq, at: seq, rand: 0 });
 
-  test("gives what is there, then what lands, from any record on, and ends when it is broken off or by its signal", async () => {
+  test("yields the existing records, then new ones, from any record on, and ends by break or by its signal", async () => {
     const journal = memoryJournal();
     journal.append("s", 0, [record(0), record(1)]);
     const agent = new Agent({ model: scripted([]), journal });
@@ -417,7 +417,7 @@ describe("following", () => {
     expect((await session.follow({ signal: AbortSignal.abort() }).next()).done).toBe(true);
   });
 
-  test("looks by itself where a journal cannot say that there is news", async () => {
+  test("polls if a journal has no watch", async () => {
     const { watch: _, ...journal } = memoryJournal();
     const reader = new Agent({ model: scripted([]), journal }).follow("s");
     const waiting = reader.next();
@@ -426,7 +426,7 @@ describe("following", () => {
     await reader.return?.();
   });
 
-  test("ends with the journal's error, and leaves nothing behind that watches", async () => {
+  test("ends with the journal's error, and leaves no watcher", async () => {
     const inner = memoryJournal();
     let watching = 0;
     const journal: Journal = {
@@ -459,7 +459,7 @@ describe("over a journal without leases", () => {
       journal,
     });
 
-  test("a run that is asked for while another is driven is refused, and does that one no harm", async () => {
+  test("a run that is requested while another is driven is refused, and does not affect that one", async () => {
     for (const turns of [0, 1, 3, 5, 8, 20]) {
       const journal = memoryJournal();
       const first = agent(journal).run("one", { session: "s" });
@@ -474,7 +474,7 @@ describe("over a journal without leases", () => {
     }
   });
 
-  test("one whose run waits for somebody is held by nobody", async () => {
+  test("a session whose run waits for an approval is held by nobody", async () => {
     const journal = memoryJournal();
     const asks = new Agent({
       model: scripted([call("look"), say("done")]),

@@ -15,7 +15,7 @@ const weather = {
 };
 const { inputSchema: _schema, execute: _execute, name: _name, ...bare } = weather;
 
-describe("an option that another library has is told by its name here:", () => {
+describe("an error names our option in place of another library's", () => {
   test.each<[Record<string, unknown>, string]>([
     [{ instructions: "Be brief." }, "option instructions: there is no such option; here it is system"],
     [{ maxTurns: 5 }, "option maxTurns: there is no such option; here it is maxSteps"],
@@ -106,7 +106,7 @@ describe("an option that another library has is told by its name here:", () => {
     expect(wordsOf(() => new Agent({ model, ...given } as AgentOptions))).toContain(words);
   });
 
-  test("of a model of another library that is no JSON", () => {
+  test("for a model of another library that is not JSON", () => {
     const of: { of?: unknown; cost: bigint } = { cost: 5n };
     of.of = of;
     expect(wordsOf(() => new Agent({ model: of } as unknown as AgentOptions))).toContain(
@@ -114,7 +114,7 @@ describe("an option that another library has is told by its name here:", () => {
     );
   });
 
-  test("of a budget rule", () => {
+  test("for a budget rule", () => {
     expect(wordsOf(() => budget({ totalTokens: 5 } as never))).toContain("here it is tokens");
   });
 
@@ -143,7 +143,7 @@ describe("an option that another library has is told by its name here:", () => {
     await expect(agent.run("go", given as RunOverrides)).rejects.toThrow(words);
   });
 
-  test("of a session, which has listeners of its own", async () => {
+  test("for a session, which has its own listeners", async () => {
     const session = await new Agent({ model }).open("a");
     await expect(session.send("go", { onEvent: () => {} } as never)).rejects.toThrow(
       "option onEvent: there is no such option; here it is onEvent of run(), or subscribe() of a session",
@@ -151,7 +151,7 @@ describe("an option that another library has is told by its name here:", () => {
   });
 });
 
-describe("what a user's message asks for in another library's words", () => {
+describe("other libraries' options in a user's message", () => {
   const file = { type: "file", mediaType: "application/pdf", data: "aGk=" };
 
   test.each<[Record<string, unknown>, string]>([
@@ -172,7 +172,7 @@ describe("what a user's message asks for in another library's words", () => {
     await expect(agent.run(history as never)).rejects.toThrow(`message 0 cannot be used: ${words}`);
   });
 
-  test("is taken where it has no value, and where it is the model's own of a past answer", async () => {
+  test("are accepted without a value, and in a past answer of the model", async () => {
     const agent = new Agent({ model: scripted([say("yes")]) });
     const answer = { role: "assistant", content: [{ type: "text", text: "hi", providerOptions: { a: {} } }] };
     const question = { role: "user", content: [{ ...file, filename: undefined }] };
@@ -221,13 +221,13 @@ describe("a tool", () => {
     expect(wordsOf(() => tool(given as never))).toContain(words);
   });
 
-  test("is not changed to one that yields", () => {
+  test("cannot be changed into one that yields", () => {
     expect(wordsOf(() => toolWith(tool(weather), { execute: function* () {} }))).toContain(
       "option execute: a generator gives no result",
     );
   });
 
-  test("may hold what is its host's own, and what is there under our word as well", () => {
+  test("may have members of its host, and other words if our own is there too", () => {
     const own = {
       id: "t1",
       title: "Weather",
@@ -268,7 +268,7 @@ describe("a tool", () => {
     expect(wordsOf(() => new Agent({ model, output: held } as AgentOptions))).toBe(`output: ${words}`);
   });
 
-  test("is not made with what no schema can hold, nor is an output", () => {
+  test("cannot be made with a schema that is none, nor can an output", () => {
     const held = { name: "object", parse: () => "" };
     for (const given of [held, [], "a city", 3, null]) {
       expect(wordsOf(() => tool({ ...weather, inputSchema: given } as never))).toContain(
@@ -278,7 +278,7 @@ describe("a tool", () => {
     }
   });
 
-  test("is not made with a function that makes schemas, nor is an output", () => {
+  test("cannot be made with a function that makes schemas, nor can an output", () => {
     expect(wordsOf(() => tool({ ...weather, inputSchema: z.object as never }))).toContain(
       "a schema is needed, not a function",
     );
@@ -292,7 +292,7 @@ describe("a tool", () => {
     { properties: {} },
     { additionalProperties: { type: "string" } },
     { $ref: "#/$defs/a", $defs: { a: { type: "object" } } },
-  ])("takes a JSON Schema without a type: %j", (inputSchema) => {
+  ])("accepts a JSON Schema without a type: %j", (inputSchema) => {
     expect(wordsOf(() => tool({ ...weather, inputSchema } as never))).toBe("it was taken");
   });
 });

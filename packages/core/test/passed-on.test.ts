@@ -35,15 +35,15 @@ const above = (agent: Agent, options: Partial<AgentOptions> = {}): Agent =>
     ...options,
   });
 
-describe("a sub-agent has", () => {
-  test("what its parent's agent gives, where its own gives nothing", async () => {
+describe("a sub-agent gets the dependencies", () => {
+  test("of its parent's agent, if its own agent gives none", async () => {
     const { told, asks } = asking();
     const child = inner(asks, { dependencies: [plan.as("the child's")] });
     await above(child, { dependencies: [user.as("the parent's"), plan.as("the parent's")] }).run("go");
     expect(told).toEqual(["the parent's, the child's, empty"]);
   });
 
-  test("what was given for the run before what any agent gives, two agents down as well", async () => {
+  test("of the run before those of any agent, two levels down as well", async () => {
     const { told, asks } = asking();
     const child = inner(asks, { dependencies: [user.as("the child's"), shelf.as("the child's")] });
     const middle = above(child, { dependencies: [plan.as("the middle's")] });
@@ -53,7 +53,7 @@ describe("a sub-agent has", () => {
     expect(told).toEqual(["Ada, the middle's, the child's"]);
   });
 
-  test("what is given to the session that its parent goes on in", async () => {
+  test("of the session in which its parent continues", async () => {
     const { told, asks } = asking({ permission: "ask" });
     const lead = above(inner(asks), { journal: memoryJournal() });
     await lead.run("go", { session: "s", dependencies: [user.as("Ada")] });

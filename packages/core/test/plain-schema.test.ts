@@ -47,7 +47,7 @@ const accepts = (json: JsonObject, given: Json): boolean => {
   return checked.ok;
 };
 
-test("a value that plainly fits is one that the interpreter of schemas accepts, and no other is", () => {
+test("a value that clearly fits is one that the schema interpreter accepts, and no other", () => {
   let accepted = 0;
   fc.assert(
     fc.property(schema, value, (plain, given) => {

@@ -50,19 +50,19 @@ const ends = (stopKind: StopKind | undefined, ...turn: Turn[]): Turn => [
 ];
 
 describe("the stop-reason policy", () => {
-  test("A2.8 ends on end_turn whatever the answer holds, with the text or an empty one", async () => {
+  test("A2.8 ends on end_turn whatever the answer contains, with the text or an empty one", async () => {
     const over = await run(byStopReasonPolicy, [ends("end_turn", say("that is it"), call("look"))]);
     expect([over.end?.reason, over.text, over.toolCalls]).toEqual(["completed", "that is it", 0]);
     expect(isPaired(over.messages)).toBe(true);
     expect((await run(byStopReasonPolicy, [ends("end_turn", empty())])).text).toBe("");
   });
 
-  test("A2.9 ends without calls whatever the stop reason", async () => {
+  test("A2.9 ends without calls whatever the stop reason is", async () => {
     for (const word of ["tool_use", "max_tokens", "unknown"] as const)
       expect((await run(byStopReasonPolicy, [ends(word, say("text"))])).text).toBe("text");
   });
 
-  test("A2.12 goes on with calls under any other reason", async () => {
+  test("A2.12 continues with calls for any other reason", async () => {
     for (const word of ["tool_use", "max_tokens", "unknown"] as const) {
       const { toolCalls, text } = await run(byStopReasonPolicy, [ends(word, call("look")), say("done")]);
       expect([toolCalls, text]).toEqual([1, "done"]);
@@ -71,26 +71,26 @@ describe("the stop-reason policy", () => {
 });
 
 describe("the standard policy", () => {
-  test("B4.24 under tool use runs the calls, and without one ends as unexpected", async () => {
+  test("B4.24 with tool use runs the calls, and without any ends as unexpected", async () => {
     expect((await run(standardPolicy, [ends("tool_use", call("look")), say("done")])).toolCalls).toBe(1);
     const { end } = await run(standardPolicy, [ends("tool_use", say("no call"))]);
     expect([end?.reason, end?.evidence.stop]).toEqual(["unexpected_stop", "tool_use without tool calls"]);
   });
 
-  test("B4.25 under end_turn runs calls first, then takes the text, and ends as completed without either", async () => {
+  test("B4.25 with end_turn runs calls first, then takes the text, and ends as completed without either", async () => {
     expect((await run(standardPolicy, [ends("end_turn", call("look")), say("done")])).toolCalls).toBe(1);
     expect((await run(standardPolicy, [ends("end_turn", say("done"))])).text).toBe("done");
     expect((await run(standardPolicy, [ends("end_turn", empty())])).end?.reason).toBe("completed");
   });
 
-  test("B4.26 under max_tokens takes the text, ignores calls, and is unexpected without text", async () => {
+  test("B4.26 with max_tokens takes the text, ignores calls, and is unexpected without text", async () => {
     const cut = await run(standardPolicy, [ends("max_tokens", say("so far"), call("look"))]);
     expect([cut.text, cut.toolCalls]).toEqual(["so far", 0]);
     const { end } = await run(standardPolicy, [ends("max_tokens", call("look"))]);
     expect([end?.reason, end?.evidence.stop]).toEqual(["unexpected_stop", "max_tokens"]);
   });
 
-  test("B4.27 under a stop sequence takes the text, or ends as completed", async () => {
+  test("B4.27 with a stop sequence takes the text, or ends as completed", async () => {
     expect((await run(standardPolicy, [ends("stop_sequence", say("text"))])).text).toBe("text");
     expect((await run(standardPolicy, [ends("stop_sequence", empty())])).end?.reason).toBe("completed");
   });
@@ -102,8 +102,8 @@ describe("the standard policy", () => {
   });
 });
 
-describe("a policy of one's own", () => {
-  test("B2.13 may let the run think on: the answer is kept, and the model is asked again", async () => {
+describe("a user's own policy", () => {
+  test("B2.13 may let the run continue: the answer is kept, and the model is called again", async () => {
     const thinkTwice: Policy = ({ text }) =>
       text === "hm" ? continueWithThinking : terminateWithOutput(text);
     const { text, steps, messages } = await run(thinkTwice, [say("hm"), say("yes")]);
@@ -116,19 +116,19 @@ describe("duplicate detection", () => {
   const same = call("look", { a: 1 });
   const other = (n: number): Turn => call("look", { n });
 
-  test("B5.30 leaves every decision alone that is not to go on with tools", () => {
+  test("B5.30 changes no decision except to continue with tools", () => {
     const answer = { stop: { kind: "end_turn", wire: "end_turn" } as const, text: "x", calls: [] };
     const history = { step: 1, named: () => 99, equal: () => 99 };
     expect(duplicateDetection()(answer, history)).toEqual(terminateWithOutput("x"));
   });
 
-  test("B5.31 lets an equal call run twice, and ends the run at the third, telling its count", async () => {
+  test("B5.31 lets an equal call run twice, and ends the run at the third, with its count", async () => {
     const { end, toolCalls, messages } = await run(duplicateDetection(), [same, same, same]);
     expect([end?.reason, end?.evidence.count, toolCalls]).toEqual(["duplicate_call", 3, 2]);
     expect(isPaired(messages)).toBe(true);
   });
 
-  test("B5.32 ends the run at the sixth call of one tool, before it looks for equal ones; null is without a limit", async () => {
+  test("B5.32 ends the run at the sixth call of one tool, before it looks for equal ones; null means no limit", async () => {
     const many = [1, 2, 3, 4, 5, 6].map(other);
     const { end, toolCalls } = await run(duplicateDetection(), many);
     expect([end?.reason, end?.evidence.count, toolCalls]).toEqual(["tool_call_limit", 6, 5]);
@@ -153,7 +153,7 @@ describe("duplicate detection", () => {
     }
   });
 
-  test("B5.33 does not count equal calls of one answer against each other, and runs none of an answer that offends", async () => {
+  test("B5.33 does not count equal calls of one answer against each other, and runs no call of an answer that exceeds the limit", async () => {
     const three = calls([
       ["look", { a: 1 }],
       ["look", { a: 1 }],
@@ -164,7 +164,7 @@ describe("duplicate detection", () => {
     expect(toolCalls).toBe(2);
   });
 
-  test("B5.34 tells calls apart by the bytes of their arguments: the order of keys matters", async () => {
+  test("B5.34 compares the bytes of arguments: the order of keys matters", async () => {
     const ab = call("look", { a: 1, b: 2 });
     const ba = call("look", { b: 2, a: 1 });
     expect((await run(duplicateDetection(), [ab, ba, ab, say("done")])).text).toBe("done");
@@ -178,7 +178,7 @@ describe("duplicate detection", () => {
   });
 });
 
-test("what a policy knows of the calls before it costs what is new, however many there were (P9)", () => {
+test("the cost of a policy's knowledge of earlier calls depends on new calls only (P9)", () => {
   const rule = continueBy("policy", standardPolicy);
   const fold = foldOf(rule, "turn_judged");
   const judged = { type: "turn_judged", follows: { do: "act" } } as LogRecord;

@@ -33,7 +33,7 @@ async function live(journal: Journal, script: Script, more: Partial<AgentOptions
 const first = (journal: Journal): Promise<Told> => live(journal, [call("look"), say("seen")]);
 
 describe("a session that is opened again", () => {
-  test("is told of nothing where its requests only grew", async () => {
+  test("reports nothing if its requests only grew", async () => {
     const journal = memoryJournal();
     expect(await first(journal)).toEqual([undefined, undefined]);
     expect(await live(journal, [call("look"), say("again")])).toEqual([undefined, undefined]);
@@ -48,7 +48,7 @@ describe("a session that is opened again", () => {
     expect(await live(journal, [call("look"), say("again")], more)).toEqual(["system or tools", undefined]);
   });
 
-  test("is told of nothing where its rules would not have asked as the last ones did", async () => {
+  test("reports nothing if its rules would not have asked as the last ones did", async () => {
     const journal = memoryJournal();
     await first(journal);
     const notThen: Rule = {
@@ -60,14 +60,14 @@ describe("a session that is opened again", () => {
     expect(await live(journal, [say("again")], { rules: [notThen] })).toEqual([undefined]);
   });
 
-  test("is told of a note that was shown to the last request only", async () => {
+  test("reports a note that was in the last request only", async () => {
     const journal = memoryJournal();
     // The last request of this life has a note behind its messages: no answer is there to be asked for again.
     await live(journal, [[], say("now")], { system: "s" });
     expect(await live(journal, [say("again")], { system: "s" })).toEqual(["message 2 (a note shown once)"]);
   });
 
-  test("is told of what another process changed while this one kept it open", async () => {
+  test("reports what another process changed while this one had it open", async () => {
     const journal = memoryJournal();
     const agent = new Agent({
       model: scripted([say("one"), say("three")]),
@@ -86,7 +86,7 @@ describe("a session that is opened again", () => {
     expect(told).toEqual([undefined, "system or tools"]);
   });
 
-  test("is told in a fork of the system prompt it was forked with", async () => {
+  test("reports in a fork the system prompt that it was forked with", async () => {
     const journal = memoryJournal();
     await first(journal);
     const agent = new Agent({ model: scripted([say("else")]), tools: [look], journal });

@@ -37,19 +37,19 @@ function everyWalk(check: (walked: Walk, subject: Subject) => void, runs: number
 }
 
 describe("over the pure loop", () => {
-  test("P1: in every state the stored history has exactly one result behind every call", () => {
+  test("P1: in every state the stored history has exactly one result after every call", () => {
     everyWalk(({ states }) => {
       for (const state of states) expect(isPaired(state.history)).toBe(true);
     });
   });
 
-  test("P2: every state has exactly one action, and the same one when asked again", () => {
+  test("P2: every state has exactly one action, always the same", () => {
     everyWalk(({ states }, { rules }) => {
       for (const state of states) expect(next(state, rules)).toEqual(next(state, rules));
     });
   });
 
-  test("P2: between two answers of the world the loop takes a bounded number of actions", () => {
+  test("P2: between two events from outside the loop makes a limited number of actions", () => {
     everyWalk(({ decisions }) => {
       let own = 0;
       for (const { action, taken } of decisions) {
@@ -60,7 +60,7 @@ describe("over the pure loop", () => {
     });
   });
 
-  test("P3: folding the records of any prefix gives the very state the driver had, and the same next action", () => {
+  test("P3: folding the records of any prefix gives the driver's exact state, and the same next action", () => {
     everyWalk(({ records, states }, { rules }) => {
       for (let length = 0; length <= records.length; length += 1) {
         const folded = reduceAll(records.slice(0, length), rules);
@@ -72,7 +72,7 @@ describe("over the pure loop", () => {
     }, 60);
   });
 
-  test("P3: a run cut at any point and gone on with comes to the same end, the same text and the same conversation", () => {
+  test("P3: a run that is interrupted at any point and continued has the same end, text and conversation", () => {
     const calm = { abort: 0, steer: 0, followUp: 0, crash: 0 };
     // The world answers by what it is asked, so that both runs meet the same one; no write can be in flight at the cut.
     const script = fc.array(
@@ -91,7 +91,7 @@ describe("over the pure loop", () => {
     );
   });
 
-  test("P4: a write starts at most once, whatever crashes, and is answered as unknown when it was cut off", () => {
+  test("P4: a write starts at most once, whatever crashes, and has an unknown outcome if it was interrupted", () => {
     let interrupted = 0;
     everyWalk(({ records, states }) => {
       const ever = new Set<string>();
@@ -119,7 +119,7 @@ describe("over the pure loop", () => {
     expect(interrupted).toBeGreaterThan(0);
   });
 
-  test("P5: after an abort no model call and no tool starts, queued messages stay queued, and the run settles in its grace", () => {
+  test("P5: after an abort no model call and no tool starts, queued messages stay queued, and the run settles within its grace", () => {
     let aborts = 0;
     everyWalk(({ records, states, settled }, { options }) => {
       const at = records.findIndex((record) => record.type === "abort_asked");
@@ -144,7 +144,7 @@ describe("over the pure loop", () => {
     expect(aborts).toBeGreaterThan(0);
   });
 
-  test("P6: every run ends once, naming a rule, or is parked with somebody asked", () => {
+  test("P6: every run ends once, naming a rule, or is parked with a request for approval", () => {
     everyWalk(({ records, states, settled }, { rules }) => {
       const ends = records.filter((record) => record.type === "run_ended");
       expect(ends.length).toBeLessThanOrEqual(1);
@@ -156,7 +156,7 @@ describe("over the pure loop", () => {
     });
   });
 
-  test("P6: whatever state a run is in, a world that answers plainly brings it to its end", () => {
+  test("P6: whatever state a run is in, ordinary answers bring it to its end", () => {
     everyWalk(({ records }, subject) => {
       const walker = new Walker({ ...subject, fuel: { abort: 0, steer: 0, followUp: 0, crash: 0 } });
       walker.append(records.slice(0, 1));
@@ -185,7 +185,7 @@ describe("over the pure loop", () => {
     }, 150);
   });
 
-  test("P8: steering is delivered once, before the next model call; nothing queued is ever lost, unless it is taken back", () => {
+  test("P8: steering is delivered once, before the next model call; no queued message is lost, unless it is withdrawn", () => {
     let delivered = 0;
     let withdrawn = 0;
     everyWalk(({ records, states }) => {
@@ -208,7 +208,7 @@ describe("over the pure loop", () => {
     expect(withdrawn).toBeGreaterThan(0);
   });
 
-  test("P8: a run does not complete over a queued message", () => {
+  test("P8: a run does not complete while a message is queued", () => {
     everyWalk(({ records, states }) => {
       records.forEach((record, at) => {
         if (record.type === "run_ended" && record.end.reason === "completed")
@@ -217,7 +217,7 @@ describe("over the pure loop", () => {
     });
   });
 
-  test("P9: what folding a record and deciding looks at does not grow with the run", () => {
+  test("P9: the work of folding a record and deciding does not grow with the run", () => {
     const { rules } = resolve({ model: scripted([]), maxSteps: 10_000, repeats: null });
     const subject = {
       ...(named.get("by effect") as Subject),
@@ -254,7 +254,7 @@ describe("over the pure loop", () => {
     );
   });
 
-  test("P10: the front of a request is the last one's, letter for letter, or it is told that it is not", () => {
+  test("P10: the front of a request equals the last one's, byte for byte, or the change is reported", () => {
     let kept = 0;
     let broken = 0;
     everyWalk(({ decisions }) => {
@@ -289,7 +289,7 @@ describe("over the pure loop", () => {
     });
   });
 
-  test("the table knows every transition that is taken", () => {
+  test("the table contains every transition that occurs", () => {
     everyWalk(({ states, decisions }, { rules }) => {
       for (const { after, action, taken } of decisions) {
         if (action.do !== "record" || !taken) continue;

@@ -92,11 +92,11 @@ describe("a text", () => {
     "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----",
     "https://example.com:8080/a@b",
     "Bearer of bad news",
-  ])("keeps what only looks like one: %s", (text) => {
+  ])("keeps what only looks like a secret: %s", (text) => {
     expect(redact(text)).toBe(text);
   });
 
-  test("never holds a given value, whatever stands around it", () => {
+  test("never contains a given value, whatever is around it", () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), fc.string({ minLength: 4 }), (before, after, value) => {
         fc.pre(!redacted.includes(value) && !(redacted + before + after).includes(value));
@@ -106,7 +106,7 @@ describe("a text", () => {
     );
   });
 
-  test("takes steps in proportion to its length, however hostile it is", () => {
+  test("takes time in proportion to its length, however hostile it is", () => {
     const units = [
       "-----BEGIN PRIVATE KEY-----",
       "-----BEGIN RSA PRIVATE KEY-----\nAAAA",
@@ -143,7 +143,7 @@ describe("a text", () => {
     }
   });
 
-  test("refuses a secret that is a piece of words, and a pattern that finds but one", () => {
+  test("refuses a secret of less than 4 characters, and a pattern that finds only one match", () => {
     expect(() => textRedaction({ secrets: ["abc"] })).toThrow(/redact\.secrets/);
     expect(() => textRedaction({ patterns: [/x/] })).toThrow(/\/x\/g/);
     expect(() => textRedaction({ patterns: [/x/gy] })).toThrow("/x/gy finds nothing behind the first place");
@@ -154,7 +154,7 @@ describe("a text", () => {
 describe("an agent that redacts", () => {
   const token = `ghp_${"a1".repeat(18)}`;
 
-  test("shows neither the model nor the journal what a tool, a user or a system prompt let out, and replays the same", async () => {
+  test("shows neither the model nor the journal a secret from a tool, a user or a system prompt, and replays the same", async () => {
     const journal = memoryJournal();
     const model = scripted([
       [think(`I saw ${token}`), call("leak", { password: "for the tool", token })],
@@ -197,7 +197,7 @@ describe("an agent that redacts", () => {
     expect(again.messages).toEqual(session.messages);
   });
 
-  test("is no other code for having taken a secret out of its own options: a run is resumed under it, and replays the same", async () => {
+  test("does not count as changed code because a secret was removed from its options: a run is resumed, and replays the same", async () => {
     const journal = memoryJournal();
     const ask = echo("ask", { description: `Asks with ${secret}`, permission: "ask" });
     const agent = new Agent({
@@ -215,7 +215,7 @@ describe("an agent that redacts", () => {
     expect(await session.replay()).not.toHaveProperty("today");
   });
 
-  test("finds each text of a list under a name in the details of a result", async () => {
+  test("finds each string of a list under a name in the details of a result", async () => {
     const journal = memoryJournal();
     const details = { headers: { "set-cookie": ["sid=hunter2", "b=hunter2"], vary: ["cookie"] } };
     const tools = [echo("fetch", { execute: () => toolResult("done", { details }) })];
@@ -228,7 +228,7 @@ describe("an agent that redacts", () => {
     });
   });
 
-  test("finds a secret in details under whatever name: they are the tool's own, and none of their names the loop's", async () => {
+  test("finds a secret in details under any name: the names in them are the tool's, not the loop's", async () => {
     const journal = memoryJournal();
     const details = { type: secret, digest: secret, row: { schema: secret, opaque: [secret] } };
     const look = echo("look", {
@@ -260,7 +260,7 @@ describe("an agent that redacts", () => {
     "completed",
     "follow_up",
   ])(
-    "takes no word of its own for a secret: a password may be %s, and the records are the same",
+    "does not take a word of the loop for a secret: a password may be %s, and the records are the same",
     async (word) => {
       const ask = echo("ask", { permission: "ask" });
       const told = async (options: Partial<AgentOptions>): Promise<unknown[]> => {
@@ -298,7 +298,7 @@ describe("an agent that redacts", () => {
     },
   );
 
-  test("keeps no secret in the whole text of a result that is cut, nor half of one where it is cut", async () => {
+  test("keeps no secret in the full text of a cut result, nor half of one at the cut", async () => {
     const journal = memoryJournal();
     const half = secret.slice(0, secret.length / 2);
     const leak = echo("leak", {
@@ -320,7 +320,7 @@ describe("an agent that redacts", () => {
     expect(JSON.stringify(journal.read("s"))).not.toContain(JSON.stringify(half).slice(1, -1));
   });
 
-  test("tells nobody and no log a secret that a tool says of its work, or throws where its words are masked", async () => {
+  test("shows no listener and no log a secret in a tool's progress, or in an error if errors are masked", async () => {
     const told: unknown[] = [];
     const log = (...said: unknown[]): unknown => told.push(said);
     const failing = echo("fail", {
@@ -344,7 +344,7 @@ describe("an agent that redacts", () => {
     expect(all).not.toContain(JSON.stringify(secret).slice(1, -1));
   });
 
-  test("drops the signature of a thought that it changed, and keeps that of others", async () => {
+  test("removes the signature of a thought that it changed, and keeps those of others", async () => {
     const model = scripted([say("one")]);
     const signed = (text: string): object => ({
       type: "reasoning",
@@ -368,7 +368,7 @@ describe("an agent that redacts", () => {
     expect(second).toHaveProperty("opaque");
   });
 
-  test("refuses settings that hold a secret: they are kept with the run", () => {
+  test("refuses settings that contain a secret, because they are stored with the run", () => {
     const settings = { headers: { Authorization: "x" } };
     expect(() => new Agent({ model: scripted([]), settings, redact: {} })).toThrow(/option settings/);
     expect(() => new Agent({ model: scripted([]), settings })).not.toThrow();

@@ -8,12 +8,12 @@ const text = (value: unknown): string => {
   return part?.type === "text" ? part.text : "";
 };
 
-test("a terminal's control sequences do not reach the history", () => {
+test("a terminal's control sequences do not get into the history", () => {
   expect(text("a\u001b]0;pwn\u0007b\u001b[31mred\u001b[0m")).toBe("abred");
   expect(text("1%\r2%\r100%\ndone")).toBe("100%\ndone");
 });
 
-test("a sequence that is never ended swallows no more than its line", () => {
+test("an unterminated sequence swallows no more than its line", () => {
   expect(text("a\u001b]8;;http://evil\nb")).toBe("a\nb");
 });
 
@@ -25,7 +25,7 @@ test("a result of nothing but control characters is no output", () => {
   expect(text("\u001b[2J")).toBe("(no output)");
 });
 
-test("a value that throws when it is looked into is told in words, wherever it stands: its tool did its work", () => {
+test("a value that throws when it is read is described in words, wherever it is: its tool did its work", () => {
   const strict = new Proxy(
     {},
     {
@@ -45,7 +45,7 @@ test("a value that throws when it is looked into is told in words, wherever it s
   }
 });
 
-test("what is no output is told as a value in a toolResult too, and is not left out", () => {
+test("an item that is no output is shown as a value in a toolResult too, and is not left out", () => {
   const picture = { type: "image", data: "aGk=", mimeType: "image/png" };
   const said = [{ type: "text" as const, text: "look" }, picture, undefined] as ToolOutput[];
   const byHand = Object.assign(toolResult(""), { content: said });
@@ -56,7 +56,7 @@ test("what is no output is told as a value in a toolResult too, and is not left 
     ]);
 });
 
-test("no entry of a map takes the place of another", () => {
+test("no entry of a map replaces another", () => {
   const [one, other] = [{ id: 1 }, { id: 2 }];
   expect(
     text(
@@ -85,7 +85,7 @@ test("no entry of a map takes the place of another", () => {
   ).toBe('{"1":"a","true":"b","c":"c"}');
 });
 
-test("a history from elsewhere brings none of them, and what needs no cleaning stays the same object", async () => {
+test("a foreign history contains no control sequences, and what needs no cleaning stays the same object", async () => {
   const origin = { api: "scripted", provider: "scripted", model: "scripted" };
   const call = (id: string): object => ({ type: "tool_call", id, name: "look", args: {}, rawArgs: "{}" });
   const result = (callId: string, said: string): Message => ({

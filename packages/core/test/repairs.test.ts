@@ -8,7 +8,7 @@ const refused = fail("invalid_request", { status: 400, repair: "reasoning" });
 const kinds = (messages: Iterable<Message>): string[] =>
   [...messages].flatMap((message) => message.content.map((part) => part.type));
 
-test("reasoning that is refused is left out of the history, and asked for no more, for the rest of the run", async () => {
+test("refused reasoning is left out of the history, and not requested any more, for the rest of the run", async () => {
   const model = scripted([
     [think("Look."), say("Looking."), call("look")],
     refused,
@@ -42,7 +42,7 @@ test("reasoning that is refused is left out of the history, and asked for no mor
   expect(sent[3]?.[1]).toBe(sent[2]?.[1]);
 });
 
-test("an answer that was nothing but reasoning is left out with it", async () => {
+test("an answer that was nothing but reasoning is left out too", async () => {
   const origin = { api: "scripted", provider: "scripted", model: "scripted" };
   const history: Message[] = [
     { role: "user", content: [{ type: "text", text: "one" }] },
@@ -78,14 +78,14 @@ test("it is left out once: the same refusal again ends the run", async () => {
   });
 });
 
-test("whoever watches hears of the second attempt, which does not wait", async () => {
+test("the second attempt has an event, and no wait", async () => {
   const settings = { reasoning: "low" } as const;
   const agent = new Agent({ model: scripted([refused, say("done")]), settings, ...quick });
   const events = await eventsOf(agent, "go");
   expect(events.find((event) => event.type === "retry")).toMatchObject({ rule: "repairs", delayMs: 0 });
 });
 
-test("a request without any reasoning is not sent again: it would be the same", async () => {
+test("a request without any reasoning is not sent again, because it would be the same", async () => {
   const model = scripted([refused, say("never asked")]);
   const { end } = await new Agent({ model, ...quick }).run("go");
   expect(model.requests).toHaveLength(1);
@@ -95,7 +95,7 @@ test("a request without any reasoning is not sent again: it would be the same", 
 test.each([
   ["settings.temperature", { temperature: 1 }, {}],
   ["reasoning", { reasoning: "high" }, { reasoning: "off" }],
-] as const)("what a step set is left out as well when it is refused: %s", async (repair, settings, left) => {
+] as const)("a step's refused setting is left out too: %s", async (repair, settings, left) => {
   const model = scripted([fail("invalid_request", { status: 400, repair }), say("done")]);
   const { end } = await new Agent({ model, hooks: { prepareStep: () => ({ settings }) }, ...quick }).run(
     "go",

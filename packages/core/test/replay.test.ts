@@ -13,7 +13,7 @@ async function recorded() {
 }
 
 describe("a replay", () => {
-  test("under the same agent finds no difference of any kind", async () => {
+  test("with the same agent finds no difference of any kind", async () => {
     const { journal, model } = await recorded();
     const agent = new Agent({ model, system: "be brief", tools: [echo("look")], journal });
     const { requests, firstDifference, difference, today } = await (await agent.open("s")).replay();
@@ -21,7 +21,7 @@ describe("a replay", () => {
     expect([firstDifference, difference, today]).toEqual([undefined, undefined, undefined]);
   });
 
-  test("tells which parts today's agent would send otherwise, from what to what, and by which options", async () => {
+  test("shows which parts the current agent would send differently, the old and new values, and by which options", async () => {
     const { journal, model } = await recorded();
     const agent = new Agent({
       model,
@@ -46,7 +46,7 @@ describe("a replay", () => {
     expect(today?.causes).toContainEqual({ what: "rule retry", was: "version 1" });
   });
 
-  test("names the text that changed where the records themselves give another request", async () => {
+  test("names the text that changed if the records themselves give another request", async () => {
     const journal = memoryJournal();
     const model = scripted([call("look"), say("landed")]);
     const options = { model, tools: [echo("look")], maxSteps: 1, journal };
@@ -61,7 +61,7 @@ describe("a replay", () => {
     expect(JSON.stringify(difference?.parts[0]?.was)).toContain("no more tools can be used");
   });
 
-  test("says so where what was sent cannot be made again, and names the rules whose version is another", async () => {
+  test("says so if the sent request cannot be rebuilt, and names the rules with another version", async () => {
     const { journal, model } = await recorded();
     const { rules, options } = resolve({ model, tools: [echo("look")], retry: null });
     const records = journal
@@ -75,7 +75,7 @@ describe("a replay", () => {
     });
   });
 
-  test("looks at a result as often in a long session as in a short one", async () => {
+  test("reads a result as often in a long session as in a short one", async () => {
     const looksAt = async (steps: number): Promise<number> => {
       const journal = memoryJournal();
       const asked = Array.from({ length: steps }, (_, n) => call("look", { n }));

@@ -5,7 +5,7 @@ import { call, fail, say, scripted } from "@rondo/testkit";
 import { expect, test } from "vitest";
 import { echo } from "./support.ts";
 
-test("a result tells how often a model was asked, retries among them", async () => {
+test("a result has the number of model calls, including retries", async () => {
   const model = scripted([call("look"), fail("overloaded"), fail("overloaded"), say("done")]);
   const result = await new Agent({ model, tools: [echo("look")], retry: { baseMs: 0 } }).run("go");
   expect([result.steps, result.modelCalls, model.calls]).toEqual([2, 4, 4]);
@@ -28,7 +28,7 @@ test("a result counts a landing's last call, and those of summaries", async () =
   expect(modelCalls).toBeGreaterThan(0);
 });
 
-test("a result leaves the model calls of sub-agents to them, and a parked one tells its own so far", async () => {
+test("a result does not count sub-agents' model calls, and a parked one has its own so far", async () => {
   const helper = new Agent({ model: scripted([say("helped")], { repeatLast: true }) });
   const model = scripted([call("helper", { task: "h" }), call("press"), say("done")]);
   const session = await new Agent({

@@ -71,27 +71,27 @@ describe("a run", () => {
     ]);
   });
 
-  test("continues over a stop word that says end, when there are calls", async () => {
+  test("continues if there are calls, even with a stop word that means end", async () => {
     const model = scripted([[call("look"), stop("end_turn")], say("done")]);
     const { text, toolCalls } = await new Agent({ model, tools: [echo("look")] }).run("go");
     expect([text, toolCalls]).toEqual(["done", 1]);
   });
 
-  test("ends over a stop word that says tool use, when there is text and no call", async () => {
+  test("ends if there is text and no call, even with a stop word that means tool use", async () => {
     const { text, steps } = await new Agent({
       model: scripted([[say("That is all."), stop("tool_use")]]),
     }).run("go");
     expect([text, steps]).toEqual(["That is all.", 1]);
   });
 
-  test("takes an unknown stop word over text for an answer", async () => {
+  test("takes text with an unknown stop word for an answer", async () => {
     const { end, text } = await new Agent({
       model: scripted([[say("hm"), stop("unknown", { raw: "eos" })]]),
     }).run("go");
     expect([end?.reason, text]).toEqual(["completed", "hm"]);
   });
 
-  test("gives every call its own id in the session, though the provider repeats or leaves out its own", async () => {
+  test("gives every call its own id in the session, even if the provider repeats or leaves out its own", async () => {
     const same = { id: "call_0" };
     const model = scripted([
       calls([
@@ -109,7 +109,7 @@ describe("a run", () => {
     expect(isPaired(messages)).toBe(true);
   });
 
-  test("does not run a call whose arguments are broken, and tells the model what it wrote", async () => {
+  test("does not run a call with broken arguments, and shows the model what it wrote", async () => {
     let ran = 0;
     const look = echo("look", { execute: () => (ran += 1) });
     const model = scripted([badArgs("look", '{"path": '), say("done")]);
@@ -118,7 +118,7 @@ describe("a run", () => {
     expect(shortly(messages)[2]).toMatch(/look was not executed.*\{"path": /);
   });
 
-  test("runs nothing of an answer cut off at the output limit, and lands when it happens again and again", async () => {
+  test("runs nothing of an answer cut off at the output limit, and lands if that happens again and again", async () => {
     let ran = 0;
     const look = echo("look", { execute: () => (ran += 1) });
     const model = scripted([
@@ -138,7 +138,7 @@ describe("a run", () => {
     expect(text).toBe("what I have");
   });
 
-  test("raises the output limit once where the model allows more", async () => {
+  test("raises the output limit once if the model allows more", async () => {
     const model = scripted([[call("look"), stop("max_tokens")], say("done")], {
       facts: { maxOutputTokens: 9000 },
     });
@@ -149,14 +149,14 @@ describe("a run", () => {
     expect(shortly(messages)).toEqual(["user: go", "assistant: done"]);
   });
 
-  test("ends as truncated over cut-off text, with the text so far", async () => {
+  test("ends as truncated with the partial text if text is cut off", async () => {
     const { end, text } = await new Agent({ model: scripted([[say("So far"), stop("max_tokens")]]) }).run(
       "go",
     );
     expect([end?.reason, text]).toEqual(["truncated", "So far"]);
   });
 
-  test("runs the complete calls of a cut-off answer only when told so", async () => {
+  test("runs the complete calls of a truncated answer only if set so", async () => {
     const model = scripted([[call("look"), badArgs("look", '{"a":'), stop("max_tokens")], say("done")]);
     const { toolCalls, text } = await new Agent({
       model,
@@ -166,7 +166,7 @@ describe("a run", () => {
     expect([toolCalls, text]).toEqual([1, "done"]);
   });
 
-  test("nudges once over an empty answer, without storing it, then ends as empty", async () => {
+  test("nudges once after an empty answer, without storing it, then ends as empty", async () => {
     const model = scripted([empty(), empty()]);
     const { end, messages } = await new Agent({ model }).run("go");
     expect(end).toMatchObject({ reason: "empty_response", rule: "empty_answers" });
@@ -174,7 +174,7 @@ describe("a run", () => {
     expect(model.requests[1]?.messages).toHaveLength(2);
   });
 
-  test("takes reasoning alone for no answer", async () => {
+  test("does not take reasoning alone for an answer", async () => {
     const { text, messages } = await new Agent({ model: scripted([think("Let me see."), say("Here.")]) }).run(
       "go",
     );
@@ -182,7 +182,7 @@ describe("a run", () => {
     expect(messages).toHaveLength(2);
   });
 
-  test("has the words of a refusal for its text where no rule hears of one, whichever model refuses", async () => {
+  test("has a refusal's words as its text if no rule handles refusals, whichever model refuses", async () => {
     const refused = (id: string) => scripted([refuse("I will not.")], { id });
     const alone = await new Agent({ model: refused("one"), refusals: null }).run("go");
     expect([alone.text, alone.end?.reason]).toEqual(["I will not.", "completed"]);
@@ -191,14 +191,14 @@ describe("a run", () => {
     expect([spare.text, spare.end?.reason]).toEqual(["I will not.", "completed"]);
   });
 
-  test("ends as refused with the provider's words, asks no more, and does not store the refusal", async () => {
+  test("ends as refused with the provider's words, calls the model no more, and does not store the refusal", async () => {
     const model = scripted([refuse("I can't help with that.")]);
     const { end, text, messages } = await new Agent({ model }).run("go");
     expect([end?.reason, text, model.calls]).toEqual(["refused", "I can't help with that.", 1]);
     expect(messages).toHaveLength(1);
   });
 
-  test("sends a paused answer again as it is, and counts it as one step", async () => {
+  test("sends a paused answer back unchanged, and counts it as one step", async () => {
     const model = scripted([[say("Searching"), stop("pause")], say(" Found.")]);
     const { steps, text, messages } = await new Agent({ model }).run("go");
     expect([steps, text]).toEqual([1, "Searching Found."]);
@@ -212,7 +212,7 @@ describe("a run", () => {
     expect([end?.reason, end?.rule, model.calls]).toEqual(["unexpected_stop", "pauses", 4]);
   });
 
-  test("asks again over a call nobody can read, first plainly, then with a word, then fails", async () => {
+  test("calls the model again after an unreadable call, first unchanged, then with a note, then fails", async () => {
     const model = scripted([stop("malformed_call")], { repeatLast: true });
     const { end, messages } = await new Agent({ model }).run("go");
     expect(end).toMatchObject({
@@ -224,7 +224,7 @@ describe("a run", () => {
     expect(messages).toHaveLength(1);
   });
 
-  test("retries what may pass, as often as allowed, and then fails with the provider's error", async () => {
+  test("retries failures that may pass, as often as allowed, and then fails with the provider's error", async () => {
     const model = scripted([fail("overloaded")], { repeatLast: true });
     const { end } = await new Agent({ model, ...quick }).run("go");
     expect([model.calls, end?.reason, end?.error?.kind]).toEqual([4, "error", "overloaded"]);
@@ -237,14 +237,14 @@ describe("a run", () => {
     expect([model.calls, end?.error?.kind]).toEqual([1, "auth"]);
   });
 
-  test("does not wait longer for a provider than allowed, and says what it asked for", async () => {
+  test("does not wait for a provider longer than allowed, and says how long it asked for", async () => {
     const model = scripted([fail("rate_limit", { retryAfterMs: 3_600_000 })]);
     const { end } = await new Agent({ model }).run("go");
     expect(model.calls).toBe(1);
     expect(end?.error?.message).toContain("3600 s");
   });
 
-  test("falls back to the next model when the first fails for good", async () => {
+  test("falls back to the next model if the first fails for good", async () => {
     const first = scripted([fail("quota_exhausted")], { id: "first" });
     const second = scripted([say("from the second")], { id: "second" });
     const events = await eventsOf(new Agent({ model: first, fallback: [second] }), "go");
@@ -260,32 +260,29 @@ describe("a run", () => {
       "the managed context, its retries used up",
       (model: Model) => managedContext({ model, llmRetry: "by_kind", llmMaxRetries: 0 }),
     ],
-  ])(
-    "falls back with %s as well, once a model, and ends with the last one's error",
-    async (_name, options) => {
-      const failing = (id: string, ...turns: Turn[]) => scripted(turns, { id });
-      const first = failing("first", fail("overloaded", { status: 529 }));
-      const second = failing("second", fail("auth", { status: 401 }));
-      const third = failing("third", say("from the third"));
-      const all = [first, second, third];
-      const agent = new Agent({ ...options(first), fallback: [second, third] });
-      expect((await agent.run("go")).text).toBe("from the third");
-      expect(all.map(({ calls }) => calls)).toEqual([1, 1, 1]);
-      const lost = failing("lost", fail("auth", { message: "no such key", status: 401 }));
-      const spent = failing("spent", fail("overloaded", { status: 529 }));
-      const ended = new Agent({ ...options(spent), fallback: [lost], throwOnError: false });
-      expect((await ended.run("go")).end).toMatchObject({
-        reason: "error",
-        error: { kind: "auth", status: 401 },
-      });
-      const refused = failing("refused", fail("invalid_request", { status: 400 }));
-      const other = failing("other");
-      await new Agent({ ...options(refused), fallback: [other], throwOnError: false }).run("go");
-      expect(other.calls).toBe(0);
-    },
-  );
+  ])("falls back with %s too, once a model, and ends with the last one's error", async (_name, options) => {
+    const failing = (id: string, ...turns: Turn[]) => scripted(turns, { id });
+    const first = failing("first", fail("overloaded", { status: 529 }));
+    const second = failing("second", fail("auth", { status: 401 }));
+    const third = failing("third", say("from the third"));
+    const all = [first, second, third];
+    const agent = new Agent({ ...options(first), fallback: [second, third] });
+    expect((await agent.run("go")).text).toBe("from the third");
+    expect(all.map(({ calls }) => calls)).toEqual([1, 1, 1]);
+    const lost = failing("lost", fail("auth", { message: "no such key", status: 401 }));
+    const spent = failing("spent", fail("overloaded", { status: 529 }));
+    const ended = new Agent({ ...options(spent), fallback: [lost], throwOnError: false });
+    expect((await ended.run("go")).end).toMatchObject({
+      reason: "error",
+      error: { kind: "auth", status: 401 },
+    });
+    const refused = failing("refused", fail("invalid_request", { status: 400 }));
+    const other = failing("other");
+    await new Agent({ ...options(refused), fallback: [other], throwOnError: false }).run("go");
+    expect(other.calls).toBe(0);
+  });
 
-  test("tells watchers to discard what they saw of an answer that broke off, and runs nothing of it", async () => {
+  test("tells listeners to discard what they got of an answer that broke off, and runs nothing of it", async () => {
     let ran = 0;
     const look = echo("look", { execute: () => (ran += 1) });
     const model = scripted([cut({ afterText: "Hel" }), say("Hello")]);
@@ -298,7 +295,7 @@ describe("a run", () => {
     expect(events.at(-1)).toMatchObject({ text: "Hello" });
   });
 
-  test("tells watchers to discard thoughts and the beginning of a call too, of which nothing is kept", async () => {
+  test("tells listeners to discard thoughts and the beginning of a call too, of which nothing is kept", async () => {
     const deltas: ModelEvent[] = [
       { type: "reasoning_delta", index: 0, text: "Let me" },
       { type: "tool_args_delta", index: 0, id: "c1", name: "look", delta: '{"at' },
@@ -322,7 +319,7 @@ describe("a run", () => {
     expect(await Promise.all(discards)).toEqual([[true], [true], [false]]);
   });
 
-  test("writes that an answer was shown where nothing of it is kept, and only there", async () => {
+  test("records that an answer was shown if nothing of it is kept, and only then", async () => {
     const journal = memoryJournal();
     const model = scripted([cut({ afterText: "Hel" }), say("Hello")]);
     const session = await new Agent({ model, journal, ...quick }).open("s");
@@ -332,14 +329,14 @@ describe("a run", () => {
     expect(failed[0]).not.toHaveProperty("shown");
   });
 
-  test("takes whatever a model throws for a failure of the model, not of the loop", async () => {
+  test("takes whatever a model throws for the model's failure, not the loop's", async () => {
     for (const thrown of [new TypeError("boom"), "a string", undefined, null]) {
       const { end } = await new Agent({ model: scripted([throwing(thrown)]) }).run("go");
       expect([end?.reason, end?.error?.kind]).toEqual(["error", "internal"]);
     }
   });
 
-  test("takes an answer that is none for a failure of the model", async () => {
+  test("takes an invalid answer for the model's failure", async () => {
     const model = {
       id: "odd",
       origin: { api: "x", provider: "x", model: "x" },
@@ -375,7 +372,7 @@ describe("a run", () => {
     expect(messages.filter((message) => message.role === "user")).toHaveLength(1);
   });
 
-  test("still ends by the limit's name when the landing itself fails", async () => {
+  test("still ends with the limit's name if the landing itself fails", async () => {
     const model = scripted([call("look"), fail("auth")]);
     const { end } = await new Agent({ model, tools: [echo("look")], rules: [maxSteps(1)] }).run("go");
     expect(end).toMatchObject({ reason: "max_steps", landed: false, error: { kind: "auth" } });
@@ -385,7 +382,7 @@ describe("a run", () => {
     ["stop", { reason: "max_steps", landed: false }, 2],
     ["error", { reason: "max_steps", error: { kind: "loop_detected" } }, 2],
     ["refuse_tools", { reason: "max_steps", landed: false }, 1],
-  ] as const)("at the step limit with onLimit %s it ends at once", async (onLimit, end, toolCalls) => {
+  ] as const)("at the step limit with onLimit %s ends at once", async (onLimit, end, toolCalls) => {
     const model = scripted((request) => call("look", { at: request.messages.length }));
     const result = await new Agent({ model, tools: [echo("look")], maxSteps: 2, onLimit }).run("go");
     expect(result.end).toMatchObject(end);
@@ -393,7 +390,7 @@ describe("a run", () => {
     expect(isPaired(result.messages)).toBe(true);
   });
 
-  test("stops by a rule that is a function of a few lines, and names it", async () => {
+  test("stops by a rule that is a short function, and names it", async () => {
     const model = scripted((request) =>
       request.toolChoice === "none" ? say("enough") : call("look", { at: request.messages.length }),
     );
@@ -406,7 +403,7 @@ describe("a run", () => {
     });
   });
 
-  test("lands on a token budget before it passes it again, and says what was counted", async () => {
+  test("lands on a token budget before it is exceeded again, with the counted tokens", async () => {
     const model = scripted((request) =>
       request.toolChoice === "none"
         ? say("ok")
@@ -420,7 +417,7 @@ describe("a run", () => {
     });
   });
 
-  test("refuses a money budget over a model nobody knows the price of", () => {
+  test("refuses a money budget if a model's price is unknown", () => {
     expect(() => new Agent({ model: scripted([]), budget: { usd: 1 } })).toThrow(/needs a price.*scripted/);
     const price = { input: 1, output: 1 };
     const named = { name: "child", description: "d" };
@@ -435,7 +432,7 @@ describe("a run", () => {
       ).toThrow(/needs a price.*scripted/);
   });
 
-  test("counts money by the model's price, cached tokens apart, and lands on the budget", async () => {
+  test("counts money by the model's price, cached tokens separately, and lands on the budget", async () => {
     const price = { input: 10, output: 100, cachedInput: 1 };
     const turn = [
       call("look"),
@@ -454,7 +451,7 @@ describe("a run", () => {
     expect([used, usd]).toEqual([{}, undefined]);
   });
 
-  test("nudges, hides the tool, and lands when the same call keeps bringing the same result", async () => {
+  test("nudges, hides the tool, and lands if the same call keeps giving the same result", async () => {
     const model = scripted((request) => (request.toolChoice === "none" ? say("stuck") : call("look")));
     const events = await eventsOf(new Agent({ model, tools: [echo("look")] }), "go");
     const nudges = events.filter((event) => event.type === "nudge");
@@ -467,7 +464,7 @@ describe("a run", () => {
     expect(model.requests[4]?.tools).toEqual([]);
   });
 
-  test("does not take polling for a repeat while the results change, nor an exempt tool at all", async () => {
+  test("does not count polling as a repeat while the results change, nor an exempt tool at all", async () => {
     let polls = 0;
     const poll = echo("poll", {
       execute: () => {
@@ -483,7 +480,7 @@ describe("a run", () => {
     expect((await agent.run("go")).text).toBe("done");
   });
 
-  test("sees two calls that take turns without bringing anything new", async () => {
+  test("finds two alternating calls that give nothing new", async () => {
     const model = scripted((request, number) =>
       request.toolChoice === "none" ? say("stuck") : call(number % 2 === 0 ? "a" : "b"),
     );
@@ -491,7 +488,7 @@ describe("a run", () => {
     expect([end?.reason, model.calls < 14]).toEqual(["no_progress", true]);
   });
 
-  test("skips the calls of one answer that are too many, and answers each", async () => {
+  test("skips calls of one answer that are too many, with a result for each", async () => {
     const many = calls(Array.from({ length: 40 }, (_, at) => ["look", { at }] as const));
     const { toolCalls, messages } = await new Agent({
       model: scripted([many, say("done")]),
@@ -502,7 +499,7 @@ describe("a run", () => {
     expect(isPaired(messages)).toBe(true);
   });
 
-  test("runs no calls when told to leave them, and returns them as pending", async () => {
+  test("leaves calls to the caller if set so, and returns them as pending", async () => {
     const model = scripted([[call("look", { a: 1 })]]);
     const { end, pending, messages } = await new Agent({
       model,
@@ -514,7 +511,7 @@ describe("a run", () => {
     expect(isPaired(messages)).toBe(true);
   });
 
-  test("leaves no calls of an answer that was cut off to anybody: the model is told, and asked again", async () => {
+  test("leaves no calls of a truncated answer to the caller: the model is told, and called again", async () => {
     const model = scripted([[call("look"), stop("max_tokens")], call("look", { a: 2 })]);
     const { end, pending, messages } = await new Agent({
       model,
@@ -526,7 +523,7 @@ describe("a run", () => {
     expect(shortly(messages)[2]).toContain("look was not executed: the message was cut off");
   });
 
-  test("rejects with the run's error when told to throw", async () => {
+  test("rejects with the run's error if set so", async () => {
     const failing = new Agent({ model: scripted([fail("auth")]), throwOnError: true }).run("go");
     await expect(failing).rejects.toMatchObject({ name: "RondoError", kind: "auth" });
     const told = { status: 429, retryAfterMs: 90_000, raw: { error: { type: "tokens" } } };

@@ -4,7 +4,7 @@ import { Agent, RondoError } from "@rondo/core";
 import { scripted } from "@rondo/testkit";
 import { expect, test } from "vitest";
 
-test("a runtime that is too old is told so when an agent is made, and not in the midst of a run", () => {
+test("a runtime that is too old is reported when an agent is made, not in the middle of a run", () => {
   const model = scripted([]);
   const { withResolvers } = Promise;
   let thrown: unknown;

@@ -175,7 +175,7 @@ describe.each(Object.entries(scenes))("in a run with %s", (_name, scene) => {
     });
   });
 
-  test("a drain leaves a run that goes on as if nothing had been", async () => {
+  test("a drain leaves a run that continues as if nothing had happened", async () => {
     const undisturbed = await saidAt(scene, -1, 0, () => {});
     await everywhere(
       scene,

@@ -11,14 +11,14 @@ describe.each([[""], ["a\0b"], ["half \ud83d"], [undefined], [null], [5]])("the 
   const id = given as string;
   const refused = { kind: "invalid_request", message: expect.stringContaining("cannot be a session id") };
 
-  test("opens no session, also where the journal would not mind", async () => {
+  test("opens no session, even if the journal would accept it", async () => {
     const { append, list } = memoryJournal();
     const easy: Journal = { append, list, read: () => [] };
     await expect(agent(easy).open(id)).rejects.toMatchObject(refused);
     expect(list()).toEqual([]);
   });
 
-  test("names no fork, and nothing to fork or to follow", async () => {
+  test("is refused for a fork, for its source, and for following", async () => {
     const session = await agent().open("s");
     await session.send("go");
     await expect(session.fork(id)).rejects.toMatchObject(refused);
@@ -27,7 +27,7 @@ describe.each([[""], ["a\0b"], ["half \ud83d"], [undefined], [null], [5]])("the 
   });
 });
 
-test("a session's id may be long, and hold slashes, spaces and signs of any script", async () => {
+test("a session's id may be long, and contain slashes, spaces and characters of any script", async () => {
   for (const id of ["a/b", "../a", " ", "日本語", "x".repeat(5_000)]) {
     const session = await agent().open(id);
     expect([(await session.send("go")).session, session.status]).toEqual([id, "idle"]);

@@ -19,14 +19,14 @@ import { describe, expect, test } from "vitest";
 import { deferred, echo, quick, shortly } from "./support.ts";
 
 describe("a session", () => {
-  test("carries its conversation from run to run", async () => {
+  test("keeps its conversation from run to run", async () => {
     const session = await new Agent({ model: scripted([say("one"), say("two")]) }).open("s");
     await session.send("first");
     const { messages } = await session.send("second");
     expect(shortly(messages)).toEqual(["user: first", "assistant: one", "user: second", "assistant: two"]);
   });
 
-  test("refuses a second run while one is active, clearly, and leaves the first alone", async () => {
+  test("refuses a second run while one is active, with a clear error, and does not affect the first", async () => {
     const held = hold(say("done"));
     const session = await new Agent({ model: scripted([held]) }).open("s");
     const first = session.send("one");
@@ -36,7 +36,7 @@ describe("a session", () => {
     expect(shortly((await first).messages)).toEqual(["user: one", "assistant: done"]);
   });
 
-  test("delivers steering once, before the next model call, behind the results", async () => {
+  test("delivers steering once, before the next model call, after the results", async () => {
     const held = hold(call("look"));
     const model = scripted([held, say("done")]);
     const session = await new Agent({ model, tools: [echo("look")] }).open("s");
@@ -56,7 +56,7 @@ describe("a session", () => {
     expect(model.requests[1]?.messages.at(-1)?.role).toBe("user");
   });
 
-  describe("takes a word back that waits", () => {
+  describe("withdraws a queued message", () => {
     const textsIn = (session: { queued: readonly { message: Message }[] }): string[] =>
       session.queued.map(({ message }) => textOf(message));
     const heldSession = async (id = "s", journal = memoryJournal()) => {
@@ -66,7 +66,7 @@ describe("a session", () => {
       return { held, model, session, journal };
     };
 
-    test("while a run is driven, whichever lane it is in", async () => {
+    test("while a run is driven, in either lane", async () => {
       const { held, session } = await heldSession();
       const told: RondoEvent[] = [];
       session.subscribe((event) => event.type === "message_withdrawn" && told.push(event));
@@ -89,7 +89,7 @@ describe("a session", () => {
       expect([await session.withdraw("a"), await session.withdraw("nobody's")]).toEqual([false, false]);
     });
 
-    test("while nobody drives, also in another process; and a double of it is dropped as before", async () => {
+    test("while nobody drives, also in another process; and a duplicate of it is dropped as before", async () => {
       const { held, session, journal } = await heldSession();
       session.steer("one", "a");
       const again = await new Agent({ model: scripted([say("done")]), journal }).open("s");
@@ -102,7 +102,7 @@ describe("a session", () => {
       held.release();
     });
 
-    test("in a run that was aborted, so that it can be written anew", async () => {
+    test("in a run that was aborted, so that it can be written again", async () => {
       const { held, session } = await heldSession();
       const running = session.send("go");
       await held.reached;
@@ -114,13 +114,13 @@ describe("a session", () => {
       expect(session.queued).toEqual([]);
     });
 
-    test("and says so for an id that is none", async () => {
+    test("and returns false for an unknown id", async () => {
       const { session } = await heldSession();
       await expect(session.withdraw(5 as never)).rejects.toThrow("withdraw: option id");
     });
   });
 
-  test("hears a word that comes while the final answer is being made", async () => {
+  test("delivers a message that comes while the final answer is being made", async () => {
     const held = hold(say("done"));
     const session = await new Agent({ model: scripted([held, say("and that too")]) }).open("s");
     const running = session.send("go");
@@ -130,7 +130,7 @@ describe("a session", () => {
     expect((await running).text).toBe("and that too");
   });
 
-  test("skips the rest of a sequence when somebody speaks between two calls", async () => {
+  test("skips the remaining calls of a sequence if a message comes between two calls", async () => {
     let session: Awaited<ReturnType<Agent["open"]>>;
     const first = echo("first", { execute: () => session.steer("stop that") });
     const model = scripted([calls([["first"], ["second"]]), say("ok")]);
@@ -143,7 +143,7 @@ describe("a session", () => {
     ]);
   });
 
-  test("runs a sequence to its end first, where what is said is to be heard after it", async () => {
+  test("first runs a sequence to its end, if messages are to be delivered after it", async () => {
     let session: Awaited<ReturnType<Agent["open"]>>;
     const first = echo("first", { execute: () => session.steer("stop that") });
     const model = scripted([calls([["first"], ["second"]]), say("ok")]);
@@ -154,7 +154,7 @@ describe("a session", () => {
     expect(shortly(messages).slice(3)).toEqual(["tool: second ran", "user: stop that", "assistant: ok"]);
   });
 
-  test("does follow-ups once, when the run would end", async () => {
+  test("delivers follow-ups once, when the run would end", async () => {
     const held = hold(say("first done"));
     const session = await new Agent({ model: scripted([held, say("second done")]) }).open("s");
     const running = session.send("go");
@@ -182,7 +182,7 @@ describe("a session", () => {
   });
 });
 
-describe("a call that must be approved", () => {
+describe("a call that needs an approval", () => {
   const guarded = (ran: unknown[]): Tool =>
     echo("guarded", {
       effect: "write",
@@ -191,7 +191,7 @@ describe("a call that must be approved", () => {
       execute: (args) => void ran.push(args),
     });
 
-  test("parks the run, and goes on when the answer comes", async () => {
+  test("parks the run, and continues when the answer comes", async () => {
     const ran: unknown[] = [];
     const session = await new Agent({
       model: scripted([call("guarded", { n: 1 }), say("done")]),
@@ -205,7 +205,7 @@ describe("a call that must be approved", () => {
     expect([end?.reason, ran]).toEqual(["completed", [{ n: 1 }]]);
   });
 
-  test("is answered with the reason when it is denied, and the run goes on", async () => {
+  test("has the reason as its result if it is denied, and the run continues", async () => {
     const ran: unknown[] = [];
     const session = await new Agent({
       model: scripted([call("guarded"), say("then not")]),
@@ -217,7 +217,7 @@ describe("a call that must be approved", () => {
     expect(shortly(messages)[2]).toBe("tool: Permission denied: not today");
   });
 
-  test("ends the run when it is denied with a stop", async () => {
+  test("ends the run if it is denied with a stop", async () => {
     const session = await new Agent({ model: scripted([call("guarded")]), tools: [guarded([])] }).open("s");
     await session.send("go");
     const { end, messages } = await session.deny(session.pending[0]?.key ?? "", "no", { stop: true });
@@ -225,7 +225,7 @@ describe("a call that must be approved", () => {
     expect(isPaired(messages)).toBe(true);
   });
 
-  test("runs with edited arguments, which are checked like the model's own", async () => {
+  test("runs with edited arguments, which are validated like the model's own", async () => {
     const ran: unknown[] = [];
     const model = scripted([call("guarded", { n: 1 }), call("guarded", { n: 1 }), say("done")]);
     const session = await new Agent({ model, tools: [guarded(ran)] }).open("s");
@@ -244,7 +244,7 @@ describe("a call that must be approved", () => {
     expect(ran).toEqual([{ n: 2 }, { n: 3 }]);
   });
 
-  test("does not run with edited arguments that do not fit, and the model is told where that is asked for", async () => {
+  test("does not run with edited arguments that do not fit, and the model is told so if set", async () => {
     const ran: unknown[] = [];
     const model = scripted([call("guarded", { n: 1 }), say("done")]);
     const session = await new Agent({ model, tools: [guarded(ran)] }).open("s");
@@ -254,7 +254,7 @@ describe("a call that must be approved", () => {
     expect(shortly(messages).at(-2)).toMatch(/do not fit its schema/);
   });
 
-  test("is not edited under an option that there is not", async () => {
+  test("cannot be edited with an unknown option", async () => {
     const session = await new Agent({
       model: scripted([call("guarded", { n: 1 })]),
       tools: [guarded([])],
@@ -267,7 +267,7 @@ describe("a call that must be approved", () => {
     expect(session.status).toBe("parked");
   });
 
-  test("lets the calls run that need no leave", async () => {
+  test("does not stop calls that need no approval", async () => {
     const ran: unknown[] = [];
     const session = await new Agent({
       model: scripted([calls([["look"], ["guarded"]])]),
@@ -279,7 +279,7 @@ describe("a call that must be approved", () => {
     expect([events, session.pending.length]).toEqual([["look"], 1]);
   });
 
-  test("cannot be approved twice, nor when it does not wait: the error names what waits", async () => {
+  test("cannot be approved twice, nor if it does not wait: the error names the calls that do", async () => {
     const session = await new Agent({
       model: scripted([call("guarded"), say("done")]),
       tools: [guarded([])],
@@ -309,7 +309,7 @@ describe("a call that must be approved", () => {
     expect([end?.reason, ran]).toEqual(["completed", [{ n: 7 }]]);
   });
 
-  test("is parked for whoever opens it while its call waits, and interrupted once it was answered and nobody drove it on", async () => {
+  test("is parked for a process that opens it while its call waits, and interrupted once it was answered and nobody drove it", async () => {
     const journal = memoryJournal();
     const agent = (model: Model): Agent => new Agent({ model, tools: [guarded([])], journal });
     const first = await agent(scripted([call("guarded", { n: 7 })])).open("s");
@@ -325,7 +325,7 @@ describe("a call that must be approved", () => {
     expect([third.status, third.pending]).toEqual(["interrupted", []]);
   });
 
-  test("is interrupted once a grant covers the call it waits with, here and for whoever opens it", async () => {
+  test("is interrupted once a grant covers its waiting call, here and for a process that opens it", async () => {
     const journal = memoryJournal();
     const agent = (model: Model): Agent => new Agent({ model, tools: [guarded([])], journal });
     const first = await agent(scripted([call("guarded", { n: 7 })])).open("s");
@@ -340,7 +340,7 @@ describe("a call that must be approved", () => {
 });
 
 describe("another process", () => {
-  test("goes on with a run that was cut off while the model answered, and counts no attempt", async () => {
+  test("continues a run that was interrupted in a model call, and counts no attempt", async () => {
     const journal = memoryJournal();
     const dying = scripted([call("look"), stall()]);
     const first = await new Agent({ model: dying, tools: [echo("look")], ...quick }).open("s", { journal });
@@ -362,7 +362,7 @@ describe("another process", () => {
     ).toEqual([1, 1, 1]);
   });
 
-  test("runs an interrupted read again, and does not run an interrupted write again but says that its outcome is unknown", async () => {
+  test("runs an interrupted read again, does not repeat an interrupted write, and says that its outcome is unknown", async () => {
     const journal = memoryJournal();
     const counts = { read: 0, write: 0 };
     const blocked = deferred();
@@ -404,7 +404,7 @@ describe("another process", () => {
     expect(counts).toEqual({ read: 2, write: 1 });
   });
 
-  test("refuses a session of a newer format, naming both versions", async () => {
+  test("refuses a session with a newer format, naming both versions", async () => {
     const journal = memoryJournal();
     await new Agent({ model: scripted([say("x")]) }).run("go", { session: "s", journal });
     const records = journal
@@ -462,7 +462,7 @@ describe("a journal that fails", () => {
   }
 
   test.each(["throws", "rejects"] as const)(
-    "by one that %s: the run rejects with its error, nothing starts any more, and what was kept stays",
+    "that %s: the run rejects with its error, nothing starts any more, and stored records stay",
     async (how) => {
       for (let groups = 0; groups < 5; groups += 1) {
         let ran = 0;
@@ -493,7 +493,7 @@ describe("a journal that fails", () => {
     },
   );
 
-  test("makes the stream of events reject, behind the events there were", async () => {
+  test("makes the stream of events reject, after the events so far", async () => {
     const stream = new Agent({ model: scripted([say("x")]) }).stream("go", {
       journal: failing(1, "rejects"),
     });
@@ -506,8 +506,8 @@ describe("a journal that fails", () => {
   });
 });
 
-describe("a word that comes while the last record is written", () => {
-  test("is kept, and delivered in the next run", async () => {
+describe("a message that comes while the last record is written", () => {
+  test("is stored, and delivered in the next run", async () => {
     const inner = memoryJournal();
     let session: Awaited<ReturnType<Agent["open"]>>;
     const journal = {
@@ -532,7 +532,7 @@ test.each([
   ["a number", 5, "not 5"],
   ["a list", [], "not []"],
   ["nothing", undefined, "not undefined"],
-])("a call is not edited to %s: that is refused, and the call still waits", async (_what, args, why) => {
+])("an edit of a call to %s is refused, and the call still waits", async (_what, args, why) => {
   const ran: unknown[] = [];
   const press = echo("press", { permission: "ask", execute: (given: unknown) => void ran.push(given) });
   const session = await new Agent({ model: scripted([call("press"), say("done")]), tools: [press] }).open(

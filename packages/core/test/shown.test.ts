@@ -29,8 +29,8 @@ const open = (more: object = {}): Promise<Session> =>
 /** The session's history as text, without what a scribble could reach. */
 const told = (session: Session): string => JSON.stringify([...session.state.history]);
 
-describe("messages that are shown", () => {
-  test("are the history itself, which nobody can write into; the list is the reader's own", async () => {
+describe("messages that are returned", () => {
+  test("are the history itself, frozen; the list is the reader's own", async () => {
     const session = await open();
     const { messages } = await session.send("go");
     const before = told(session);
@@ -59,7 +59,7 @@ describe("messages that are shown", () => {
     expect((await session.replay()).firstDifference).toBeUndefined();
   });
 
-  test("may be sent on as the history of another run", async () => {
+  test("may be used as the history of another run", async () => {
     const { messages } = await (await open()).send("go");
     const model = scripted([say("so")]);
     const { messages: more } = await new Agent({ model }).run(messages);
@@ -67,7 +67,7 @@ describe("messages that are shown", () => {
   });
 });
 
-test("a hook that writes into the history fails, and its run says so", async () => {
+test("make a hook fail that changes them, and its run says so", async () => {
   const hooks: Hooks = {
     transformContext(messages) {
       messages[0]?.content.pop();
@@ -78,12 +78,12 @@ test("a hook that writes into the history fails, and its run says so", async () 
   expect(end?.error?.message).toMatch(/^the transformContext hook failed: Cannot delete property/);
 });
 
-test("the messages of a run that nobody can come back to are the reader's own", async () => {
+test("are the reader's own for a run that cannot be continued", async () => {
   const { messages } = await new Agent({ model: script(), tools: [echo("look")], ...quick }).run("go");
   expect(messages.flatMap((message) => scribble(message))).not.toEqual([]);
 });
 
-test("a call that waits runs with the arguments it was judged by, whoever wrote into what was shown of it", async () => {
+test("a waiting call runs with the arguments it was judged by, even if a reader changed what was returned of it", async () => {
   const ran: unknown[] = [];
   const look = echo("look", { permission: "ask", execute: (args: unknown) => void ran.push(args) });
   const session = await open({ tools: [look] });
@@ -101,7 +101,7 @@ test("a call that waits runs with the arguments it was judged by, whoever wrote 
   expect(ran).toEqual([{ at: { line: 1 } }]);
 });
 
-test("an output is its reader's own, and so is the usage", async () => {
+test("an output is the reader's own, and so is the usage", async () => {
   const output = { type: "object", properties: { name: { type: "object" } } } as const;
   const agent = new Agent({
     model: scripted([say('{"name":{"first":"Ada"}}')]),

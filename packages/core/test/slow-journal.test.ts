@@ -5,7 +5,7 @@ import { call, say, scripted } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { deferred, echo } from "./support.ts";
 
-describe("words said one after the other while nobody drives", () => {
+describe("messages sent one after the other while nobody drives", () => {
   /** A journal whose first groups take the longest, as over a network. */
   function uneven(fails = -1, leases = false): { journal: Journal; kept: () => string[] } {
     const inner = memoryJournal({ leases });
@@ -32,7 +32,7 @@ describe("words said one after the other while nobody drives", () => {
     expect(model.lastRequest.messages).toHaveLength(3);
   });
 
-  test("are written before the session is held, where its journal is quicker with that", async () => {
+  test("are written before the session is held, even if its journal is faster with that", async () => {
     const { journal, kept } = uneven(-1, true);
     const session = await new Agent({ model: scripted([say("done"), say("done, all")]), journal }).open("s");
     session.steer("one");
@@ -43,7 +43,7 @@ describe("words said one after the other while nobody drives", () => {
     expect(kept().slice(0, 4)).toEqual(["queued", "queued", "run_started", "queued"]);
   });
 
-  test("are no other writer's for a run that is gone on with", async () => {
+  test("are not taken for another writer's when a run is resumed", async () => {
     const { journal } = uneven(-1, true);
     const tools = [echo("press", { permission: "ask" })];
     const session = await new Agent({ model: scripted([call("press"), say("done")]), tools, journal }).open(
@@ -57,7 +57,7 @@ describe("words said one after the other while nobody drives", () => {
     expect(session.messages).toHaveLength(6);
   });
 
-  test("are not told of another writer where the first of them could not be written", async () => {
+  test("are not reported as another writer's if the first of them could not be written", async () => {
     const { journal, kept } = uneven(0);
     const session = await new Agent({ model: scripted([]), journal }).open("s");
     session.steer("one");
@@ -67,7 +67,7 @@ describe("words said one after the other while nobody drives", () => {
 });
 
 test.each(["taken", "let go"])(
-  "a result that comes too late, while the session is %s, is kept, and taken for no other writer's",
+  "a late result, while the session is %s, is stored, and not taken for another writer's",
   async (when) => {
     const memory = memoryJournal({ leases: true });
     const late = deferred<string>();
@@ -106,7 +106,7 @@ test.each(["taken", "let go"])(
   },
 );
 
-test("while a group is on its way to the disk no model is asked and no tool runs, and all of it is there at the end", async () => {
+test("while a group is being written no model is called and no tool runs, and all of it is stored at the end", async () => {
   const inner = memoryJournal();
   const waiting: { records: readonly LogRecord[]; done: () => void }[] = [];
   const journal: Journal = {

@@ -90,13 +90,13 @@ describe("a tool's schema", () => {
     expect(await made(given).check({})).toMatchObject({ ok: true });
   });
 
-  test("that requires a member twice requires it", async () => {
+  test("that requires a member twice requires it once", async () => {
     const twice = object({ a: {} }, { required: ["a", "a"] });
     expect(declared(twice)).toEqual(object({ a: {} }, { required: ["a"] }));
     expect(await made(twice).check({})).toMatchObject({ ok: false });
   });
 
-  test("with a circle of references can be called", async () => {
+  test("with circular references can be called", async () => {
     const $defs = { a: { $ref: "#/$defs/b" }, b: { $ref: "#/$defs/a" } };
     const circle = made({ $ref: "#/$defs/a", $defs });
     expect(await circle.check({ x: 1 })).toMatchObject({ ok: true });
@@ -131,7 +131,7 @@ describe("a tool's schema", () => {
     expect(declared(given)).toBe(given);
   });
 
-  test("in the words of draft 4 has bounds as they are written today", async () => {
+  test("with bounds in draft 4's form gets today's form", async () => {
     const bound = (more: object): object => object({ a: { type: "number", ...more } });
     expect(
       declared(bound({ minimum: 0, exclusiveMinimum: true, maximum: 9, exclusiveMaximum: false })),
@@ -142,7 +142,7 @@ describe("a tool's schema", () => {
     expect(await above.check({ a: 0 })).toMatchObject({ ok: false });
   });
 
-  test("that OpenAPI calls nullable takes null, and is sent as it is", async () => {
+  test("that is nullable in OpenAPI accepts null, and is sent unchanged", async () => {
     const given = object(
       {
         a: { type: "string", nullable: true },
@@ -164,7 +164,7 @@ describe("a tool's schema", () => {
     expect(await made(given).check({ a: 1, b: "y" })).toMatchObject({ ok: false });
   });
 
-  test("of the format url, which JSON Schema has not, takes any text: to check it by the interpreter would not end", async () => {
+  test("with the format url, which JSON Schema lacks, accepts any text: the interpreter's check of it would not end", async () => {
     const inputSchema = { type: "object", properties: { at: { type: "string", format: "url" } } } as const;
     const open = tool({ name: "open", description: "Opens", inputSchema, execute: () => "" });
     expect(open.definition.inputSchema).toEqual(inputSchema);
@@ -172,7 +172,7 @@ describe("a tool's schema", () => {
     expect(await open.check({ at: {} })).toMatchObject({ ok: false });
   });
 
-  test("still holds where something was left out of it", async () => {
+  test("still applies if a part was left out of it", async () => {
     const given = object({ a: { type: "string" }, b: "x" }, { required: ["a"] });
     expect(await made(given).check({ b: 1 })).toMatchObject({ ok: false });
     expect(
@@ -191,7 +191,7 @@ describe("a tool's schema", () => {
   );
 });
 
-test("whoever made the tool can see what of its schema was left out, and a tool that is the same with something changed has it too", () => {
+test("is available with its invalid parts to the tool's author, also from a derived tool", () => {
   const made = tool({
     name: "search",
     description: "Searches",

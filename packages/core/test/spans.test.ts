@@ -42,7 +42,7 @@ const spanOf = (name: string): ReadableSpan =>
 
 const onEvent = (options?: TracedOptions<otel.Span>): Listener => traced(otel, options);
 
-test("a run is a span, its requests and calls stand below it, and a sub-agent's run below its call", async () => {
+test("a run is a span, with its requests and calls below it, and a sub-agent's run below its call", async () => {
   const scout = new Agent({ model: scripted([call("look"), say("It rains.")]), tools: [echo("look")] });
   const tools = [subAgent({ name: "scout", description: "Goes and looks", agent: scout })];
   const agent = new Agent({ model: scripted([call("scout", { task: "look" }), say("It rains.")]), tools });
@@ -59,7 +59,7 @@ test("a run is a span, its requests and calls stand below it, and a sub-agent's 
   ]);
 });
 
-test("a run stands below the span that is active when it begins, or below the one that is given", async () => {
+test("a run is below the span that is active when it begins, or below the given one", async () => {
   const tracer = otel.trace.getTracer("t");
   const agent = new Agent({ model: scripted([say("a"), say("b")]) });
   await tracer.startActiveSpan("active", async (span) => {
@@ -79,7 +79,7 @@ test("a run stands below the span that is active when it begins, or below the on
   ]);
 });
 
-test("a request says whom it asked, what it was told, and what that took; its run what all of them took", async () => {
+test("a request has its model, its settings and its usage; its run has the sum of them", async () => {
   const counted = (inputTokens: number): ReturnType<typeof usage> =>
     usage({ inputTokens, outputTokens: 3, cachedInputTokens: 2 });
   const model = scripted([
@@ -110,7 +110,7 @@ test("a request says whom it asked, what it was told, and what that took; its ru
   });
 });
 
-test("a call says what it is; what it was given and gave only where that is asked for", async () => {
+test("a call has its name and id, and its arguments and result only if set so", async () => {
   const repeating = echo("look", { execute: (args) => JSON.stringify(args) });
   const run = async (options: TracedOptions<otel.Span>): Promise<otel.Attributes> => {
     exporter.reset();
@@ -126,7 +126,7 @@ test("a call says what it is; what it was given and gave only where that is aske
   expect(whole["gen_ai.tool.call.result"]).toContain("secret");
 });
 
-test("what failed says so: a request that is tried again, a call, and a run over its last error", async () => {
+test("failures are marked: a request that is retried, a call, and a run with its last error", async () => {
   const broken = echo("look", {
     execute: () => {
       throw new Error("the token is abc");
@@ -148,7 +148,7 @@ test("what failed says so: a request that is tried again, a call, and a run over
   expect(JSON.stringify(exporter.getFinishedSpans().map(({ status }) => status))).not.toContain("abc");
 });
 
-test("a call that does not run has no span, and one that a run's end leaves behind has its end", async () => {
+test("a call that does not run has no span, and one that is open at a run's end is ended with it", async () => {
   const held = echo("held", { execute: () => new Promise(() => {}) });
   const model = scripted([[call("nowhere"), call("held")]]);
   const session = await new Agent({ model, tools: [held], abortGraceMs: 0 }).open("s");
@@ -165,7 +165,7 @@ test("a call that does not run has no span, and one that a run's end leaves behi
   expect(spanOf("invoke_agent").attributes["rondo.end.reason"]).toBe("aborted");
 });
 
-test("a run that was parked goes on in its span, and one that another process began in a span of its own", async () => {
+test("a parked run continues in its span, and one that another process began in a span of its own", async () => {
   const journal = memoryJournal();
   const guarded = echo("guarded", { permission: "ask" });
   const open = (...turns: Turn[]): Promise<Session> =>
@@ -186,7 +186,7 @@ test("a run that was parked goes on in its span, and one that another process be
   ]);
 });
 
-test("a summary of the history is a span, with what it went from and came to", async () => {
+test("a summary of the history is a span, with the sizes before and after", async () => {
   const spans = onEvent();
   spans({ type: "compaction_start", rule: "room", evidence: {} });
   spans({ type: "compaction_end", before: 900, after: 100, helped: true, note: "" });

@@ -59,7 +59,7 @@ const joined = async (stream: AsyncIterable<string>): Promise<string[]> => {
 };
 
 describe("the text stream", () => {
-  test("is the text of all answers as it arrives, and nothing else", async () => {
+  test("has the text of all answers as it arrives, and nothing else", async () => {
     const model = scripted([
       [think("hmm"), say("Let me look. "), call("look")],
       [say("It is "), say("fine.")],
@@ -71,30 +71,30 @@ describe("the text stream", () => {
     expect((await stream.result).text).toBe("It is fine.");
   });
 
-  test("tells an answer whole of which its model told nothing on the way", async () => {
+  test("has an answer without deltas in one piece", async () => {
     const silent: Model = { ...saying([]), call: async () => answer("At once.") };
     expect(await joined(new Agent({ model: silent }).stream("go").textStream)).toEqual(["At once."]);
   });
 
-  test("tells such an answer where it follows one that broke off, too", async () => {
+  test("has such an answer after one that broke off, too", async () => {
     const breaking = scripted([[say("Half a"), fail("server_error")]]);
     const silent: Model = { ...saying([]), call: async () => answer("At once.") };
     const agent = new Agent({ model: breaking, fallback: [silent], retry: null });
     expect((await joined(agent.stream("go").textStream)).join("")).toBe("Half aAt once.");
   });
 
-  test("ends with an answer of which there is no text, and where the run fails", async () => {
+  test("ends with an answer without text, and if the run fails", async () => {
     expect(await joined(new Agent({ model: saying([]) }).stream("go").textStream)).toEqual([]);
     const failing = new Agent({ model: scripted([fail("auth")]), retry: null });
     expect(await joined(failing.stream("go").textStream)).toEqual([]);
   });
 
-  test("of a run that never began rejects, as its events would", async () => {
+  test("of a run that never began rejects, like its events", async () => {
     const stream = new Agent({ model: saying([]) }).stream(5 as never);
     await expect(joined(stream.textStream)).rejects.toThrow("the task is 5");
   });
 
-  test("aborts the run when its reader breaks off", async () => {
+  test("aborts the run if its reader stops", async () => {
     const held = stall({ afterText: "One" });
     const stream = new Agent({ model: scripted([held]) }).stream("go");
     for await (const piece of stream.textStream) {
@@ -104,7 +104,7 @@ describe("the text stream", () => {
     await expect(stream.result).rejects.toThrow("the reader broke off");
   });
 
-  test("aborts the run at once where its reader breaks off while nothing comes", async () => {
+  test("aborts the run at once if its reader stops while nothing comes", async () => {
     const held = stall();
     const stream = new Agent({ model: scripted([held]) }).stream("go");
     const texts = stream.textStream[Symbol.asyncIterator]();
@@ -116,7 +116,7 @@ describe("the text stream", () => {
   });
 });
 
-test("a stream that has told its run's end ends there, though a tool that nobody waits for says a word behind it", async () => {
+test("a stream ends after the run's end, even if an abandoned tool still reports something", async () => {
   const kept = memoryJournal();
   const written = deferred();
   const slowToEnd: Journal = {
@@ -144,7 +144,7 @@ test("a stream that has told its run's end ends there, though a tool that nobody
 describe("a second reader of one stream", () => {
   const words = /^this run is iterated already, or was: .* onEvent/;
 
-  test("is refused, for each of the two would get what the other did not", async () => {
+  test("is refused, because each of the two would miss what the other one gets", async () => {
     const stream = new Agent({ model: scripted([say("One, two, three.", { chunk: 3 })]) }).stream("go");
     const text: string[] = [];
     for await (const piece of stream.textStream) {
@@ -157,7 +157,7 @@ describe("a second reader of one stream", () => {
     expect((await stream.result).text).toBe("One, two, three.");
   });
 
-  test("is refused of its typed output and of its steps as well", async () => {
+  test("is refused for its typed output and for its steps too", async () => {
     const agent = new Agent({
       model: scripted([say('{"a":1}')], { repeatLast: true }),
       output: { type: "object" },
@@ -170,7 +170,7 @@ describe("a second reader of one stream", () => {
     expect((await steps.result).output).toEqual({ a: 1 });
   });
 
-  test("is not the typed output beside the events", async () => {
+  test("may read the typed output besides the events", async () => {
     const model = scripted([say('{"a":1}', { chunk: 2 })]);
     const stream = new Agent({ model, output: { type: "object" } }).stream("go");
     let last: unknown;
@@ -184,8 +184,8 @@ describe("a second reader of one stream", () => {
   });
 });
 
-describe("a reader who comes late", () => {
-  test("gets every word in its place, and no more events than are kept apart", async () => {
+describe("a slow reader", () => {
+  test("gets every delta in order, and not more events than wait separately", async () => {
     const said = texts(20_000);
     const heard = await readLate(said);
     expect(textOf(heard)).toBe(said.map((event) => (event.type === "text_delta" ? event.text : "")).join(""));
@@ -198,7 +198,7 @@ describe("a reader who comes late", () => {
     expect(heard.filter(({ type }) => type === "text_delta")).toHaveLength(100);
   });
 
-  test("gets parts, kinds and calls apart, in the order in which they were said", async () => {
+  test("gets parts, kinds and calls separately, in their order", async () => {
     const mixed: ModelEvent[] = [
       ...texts(2_000),
       ...texts(10, 1),
@@ -229,8 +229,8 @@ describe("a reader who comes late", () => {
   });
 });
 
-describe("a reader who keeps nothing", () => {
-  test("has pulled events let go of, though the stream goes on", async () => {
+describe("a reader who keeps no events", () => {
+  test("lets pulled events be garbage collected while the stream continues", async () => {
     setFlagsFromString("--expose-gc");
     const collect = runInNewContext("gc") as () => void;
     const stream = new Agent({ model: saying(texts(100)) }).stream("go");

@@ -33,7 +33,7 @@ function begins(part: Json | undefined, all: Json): boolean {
 const equal = (one: Json, other: Json): boolean => JSON.stringify(one) === JSON.stringify(other);
 
 describe("a value while it arrives", () => {
-  test("is after every character a value, right as far as it goes, and whole at the end", () => {
+  test("is correct so far after every character, and complete at the end", () => {
     fc.assert(
       fc.property(values, fc.constantFrom(undefined, 2), (given, indent) => {
         const value = whole(given) as Json;
@@ -66,7 +66,7 @@ describe("a value while it arrives", () => {
     );
   });
 
-  test("costs one look at each character, however long it is and however small the pieces are", () => {
+  test("reads each character once, however long it is and however small the pieces are", () => {
     const looks = (length: number): number => {
       const value = { text: "a".repeat(length), list: Array.from({ length }, (_, n) => ({ n })) };
       const text = JSON.stringify(value);
@@ -78,7 +78,7 @@ describe("a value while it arrives", () => {
     expect([looks(10), looks(1_000), looks(20_000)]).toEqual([0, 0, 0]);
   });
 
-  test("never throws, whatever the text is, and shows nothing that a bracket in prose began", () => {
+  test("never throws, whatever the text is, and shows nothing that began with a bracket in prose", () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(...'[]{}",:\\un1 t-e'.split("")) }), (text) => {
         const json = new PartialJson();
@@ -98,7 +98,7 @@ describe("a value while it arrives", () => {
     expect(prose.value).toEqual({ a: 123 });
   });
 
-  test("ends with a comma behind its last member, as the whole text may", () => {
+  test("is complete with a comma after its last member, as for the whole text", () => {
     const text = '{"list":[1,[],],"a":{"b":true,},}';
     for (const size of [1, 3, text.length]) {
       const json = new PartialJson({ type: "object" });
@@ -126,7 +126,7 @@ describe("a value while it arrives", () => {
     }
   });
 
-  test("takes every key for data", () => {
+  test("treats every key as data", () => {
     const json = new PartialJson();
     json.feed('{"__proto__": {"admin": true}}');
     expect(Object.getPrototypeOf(json.value)).toBe(Object.prototype);
@@ -149,7 +149,7 @@ describe("stream().partialOutput", () => {
     expect((await stream.result).output).toEqual(JSON.parse(text));
   });
 
-  test("follows the answer that is to be the output, not what was said while tools were in use", async () => {
+  test("follows the answer that will be the output, not texts from while tools were in use", async () => {
     const model = scripted([
       [say('I look at {"city":"nowhere"}.'), call("look")],
       say('It is {"warm":true} there.'),
@@ -161,7 +161,7 @@ describe("stream().partialOutput", () => {
     expect(seen).toEqual([{ city: "Rome", days: [] }]);
   });
 
-  test("shows no draft in a thought that opens the answer", async () => {
+  test("shows no draft from a thought at the beginning of the answer", async () => {
     const says = '<think>{"city":"Oslo","days":[]}</think>{"city":"Rome","days":[]}';
     for (const chunk of [1, 200]) {
       const stream = new Agent({ model: scripted([say(says, { chunk })]), output }).stream("weather?");
@@ -172,7 +172,7 @@ describe("stream().partialOutput", () => {
     }
   });
 
-  test("starts anew when the answer is asked for again", async () => {
+  test("begins again if the answer is requested again", async () => {
     const model = scripted([[say('{"city":"Par'), fail("overloaded")], say('{"city":"Rome","days":[]}')]);
     const stream = new Agent({ model, output, ...quick }).stream("weather?");
     let last: unknown;
@@ -180,7 +180,7 @@ describe("stream().partialOutput", () => {
     expect(last).toEqual({ city: "Rome", days: [] });
   });
 
-  test("is nothing for an agent without a typed output", async () => {
+  test("is empty for an agent without a typed output", async () => {
     const stream = new Agent({ model: scripted([say('{"a":1}')]) }).stream("go");
     for await (const partial of stream.partialOutput) expect(partial).toBeUndefined();
     expect((await stream.result).text).toBe('{"a":1}');

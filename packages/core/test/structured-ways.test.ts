@@ -59,7 +59,7 @@ describe("the way to the output", () => {
     expect(isPaired(messages)).toBe(true);
   });
 
-  test("may be said outright, and follows the model when another one takes over", async () => {
+  test("may be set explicitly, and follows the model if another one takes over", async () => {
     const told = asked({ output: "native" }, [say("x"), say(rome)], { outputWay: "prompted" });
     expect((await told.agent.run("where?")).output).toEqual({ city: "Rome" });
     expect(carried(told.model)).toEqual([false, ["look"], "none", true]);
@@ -72,7 +72,7 @@ describe("the way to the output", () => {
     expect(second.lastRequest.outputSchema).toBeUndefined();
   });
 
-  test("puts the tools away where it is told to, and asks in the history where it is told to", async () => {
+  test("removes the tools if set so, and asks with a stored message if set so", async () => {
     const { agent, model } = asked(undefined, [say("It is Rome."), say("hm"), say(rome)], {
       outputTools: "none",
       outputRequest: "stored",
@@ -93,7 +93,7 @@ describe("the way to the output", () => {
     );
   });
 
-  test("without tools is taken from the first request on", async () => {
+  test("without tools is used from the first request on", async () => {
     const facts = { output: "none" } as const;
     const byTool = asked(facts, [call("final_output", { city: "Rome" })], { tools: [] });
     expect((await byTool.agent.run("where?")).steps).toBe(1);
@@ -107,7 +107,7 @@ describe("the way to the output", () => {
 describe("a schema that is refused", () => {
   const refused = fail("invalid_request", { status: 400, repair: "schema" });
 
-  test("is asked for by the tool, for the rest of the run, and its refusal is no attempt at the output", async () => {
+  test("is replaced by the tool, for the rest of the run, and its refusal is not an attempt at the output", async () => {
     const { agent, model } = asked(
       undefined,
       [
@@ -136,7 +136,7 @@ describe("a schema that is refused", () => {
     expect(isPaired(messages)).toBe(true);
   });
 
-  test("is asked for in words of a model that calls no tools", async () => {
+  test("is replaced by the prompt for a model without tool calls", async () => {
     const { agent, model } = asked({ tools: false }, [refused, say(rome)], { tools: [], ...quick });
     expect((await agent.run("where?")).output).toEqual({ city: "Rome" });
     expect(carried(model)).toEqual([false, [], "auto", true]);
@@ -154,7 +154,7 @@ describe("a schema that is refused", () => {
   });
 });
 
-describe("a value nested deeper than any stack holds", () => {
+describe("a value nested too deeply for the stack", () => {
   test("does not fit, and the model is told", async () => {
     const deep = `${'{"city":'.repeat(20_000)}1${"}".repeat(20_000)}`;
     const { agent, model } = asked(undefined, [say("x"), say(deep), say(rome)], { output: z.any() });
@@ -166,7 +166,7 @@ describe("a value nested deeper than any stack holds", () => {
 describe("the output tool", () => {
   const facts = { output: "none" } as const;
 
-  test("is an answer, not a call: nothing of it is stored, run or told as a tool", async () => {
+  test("is an answer, not a call: it is not stored, run or reported as a tool", async () => {
     const { agent } = asked(facts, [say("x"), call("final_output", { city: "Rome" }, { chunk: 3 })]);
     const types = new Set<string>();
     const { messages, text, toolCalls } = await agent.run("where?", {
@@ -193,7 +193,7 @@ describe("the output tool", () => {
     expect(seen.at(-1)).toBe(rome);
   });
 
-  test("is the answer, whatever else was said: a draft beside it is a thought", async () => {
+  test("is the answer, whatever other text there is: a draft next to it is a thought", async () => {
     for (const drafted of ['Like {"city":"Oslo"}, I think.', "Here it is: "])
       for (const turn of [
         [say(drafted), call("final_output", { city: "Rome" })],
@@ -211,7 +211,7 @@ describe("the output tool", () => {
       }
   });
 
-  test("whose arguments did not arrive whole is asked for again", async () => {
+  test("with incomplete arguments is requested again", async () => {
     const { agent, model } = asked(
       facts,
       [badArgs("final_output", '{"city":'), call("final_output", { city: "Rome" })],
@@ -223,16 +223,16 @@ describe("the output tool", () => {
     expect(model.calls).toBe(2);
   });
 
-  test("of a model that answers in text all the same is not missed", async () => {
+  test("is not required from a model that answers in text", async () => {
     const { agent } = asked(facts, [say("x"), say(rome)]);
     expect((await agent.run("where?")).output).toEqual({ city: "Rome" });
   });
 
-  test("keeps its name to itself", () => {
+  test("reserves its name", () => {
     expect(() => asked(undefined, [], { tools: [echo("final_output")] })).toThrow(/final_output is taken/);
   });
 
-  test("may come beside other calls, which are settled before it is asked for again", async () => {
+  test("may come with other calls, which are run before it is requested again", async () => {
     const { agent } = asked(
       facts,
       [[call("final_output", { city: "x" }), call("gone")], call("final_output", { city: "Rome" })],
@@ -248,7 +248,7 @@ describe("the output tool", () => {
 describe("a limit", () => {
   const looking = [call("look"), call("look", { again: true })];
 
-  test("lands with a typed answer: the schema goes with the last request", async () => {
+  test("lands with a typed answer: the schema is sent with the last request", async () => {
     for (const [facts, answer, request] of [
       [undefined, say(`So far: ${rome}`), [true, ["look"], "none", false]],
       [
@@ -278,13 +278,13 @@ describe("a limit", () => {
     expect([text, value]).toEqual(["Somewhere south.", undefined]);
   });
 
-  test("met while the output is being asked for lands all the same", async () => {
+  test("that is reached while the output is requested still lands", async () => {
     const { agent } = asked(undefined, [say("Rome."), say("hm"), say(rome)], { rules: [maxSteps(2)] });
     const { end, output: value } = await agent.run("where?");
     expect([end?.reason, value]).toEqual(["max_steps", { city: "Rome" }]);
   });
 
-  test("in a run of plain text lands as before", async () => {
+  test("in a run with plain text lands as before", async () => {
     const { agent } = asked(undefined, [...looking, say("So far.")], {
       output: undefined as never,
       rules: [maxSteps(2)],
@@ -292,7 +292,7 @@ describe("a limit", () => {
     expect((await agent.run("where?")).end).toMatchObject({ reason: "max_steps", landed: true });
   });
 
-  test("of the answer's own length leaves no half value", async () => {
+  test("on the answer's own length leaves no half value", async () => {
     const { agent } = asked(undefined, [[say(rome), stop("max_tokens")]], { tools: [] });
     expect((await agent.run("where?")).end).toMatchObject({
       reason: "truncated",

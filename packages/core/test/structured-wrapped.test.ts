@@ -54,17 +54,17 @@ describe("an output that is no object", () => {
     ["as it is", '["Rome"]'],
     ["in a fence", '```json\n{"value":["Rome"]}\n```'],
     ["with other members beside it", '{"value":["Rome"],"note":"x"}\n["Rome"]'],
-  ])("is taken %s, too", async (_, answer) => {
+  ])("is also found %s", async (_, answer) => {
     expect((await asked(cities, say(answer)).agent.run("which?")).output).toEqual(["Rome"]);
   });
 
-  test("is told from an object whose one member is called like that", async () => {
+  test("is distinguished from an object whose one member has that name", async () => {
     const { agent } = asked(z.object({ value: z.string() }), say('{"value":"x"}', { chunk: 3 }));
     const { output, text } = await agent.run("which?");
     expect([output, text]).toEqual([{ value: "x" }, '{"value":"x"}']);
   });
 
-  test("may have members that are called like words of a schema, and hold the whole again", () => {
+  test("may have members named like keywords of a schema, and contain itself recursively", () => {
     const members = { default: { $ref: "#" }, const: { $ref: "#/anyOf/1" }, properties: { $ref: "#" } };
     const known = { anyOf: [{ type: "object", properties: members }, { type: "string" }] };
     const asks = objectSchema({ ...known, $defs: { examples: { items: { $ref: "#" } } } });
@@ -84,7 +84,7 @@ describe("an output that is no object", () => {
     });
   });
 
-  test("is told while it arrives, by a schema as by a tool", async () => {
+  test("is streamed, with a schema as with a tool", async () => {
     for (const [turn, facts] of [
       [say('{"value":["Rome","Oslo"]}', { chunk: 1 }), { output: "native" }],
       [call("final_output", { value: ["Rome", "Oslo"] }, { chunk: 1 }), { output: "none" }],
@@ -101,7 +101,7 @@ describe("an output that is no object", () => {
     }
   });
 
-  test("comes off a text as well, from a model that does not call the tool", async () => {
+  test("is taken out of a text as well, from a model that does not call the tool", async () => {
     const { agent } = asked(z.any(), say('{"value":{"a":1}}', { chunk: 1 }), { output: "none" });
     const stream = agent.stream("which?");
     let last: unknown;
@@ -109,7 +109,7 @@ describe("an output that is no object", () => {
     expect([(await stream.result).output, last]).toEqual([{ a: 1 }, { a: 1 }]);
   });
 
-  test("is in words what it is, for a model that is asked in words", async () => {
+  test("is described as it is in a prompt, for a model that is asked that way", async () => {
     const { agent, model } = asked(cities, say('["Rome"]'), { output: "none", tools: false });
     expect((await agent.run("which?")).output).toEqual(["Rome"]);
     expect(JSON.stringify(model.lastRequest.messages)).not.toContain('"value');
@@ -117,7 +117,7 @@ describe("an output that is no object", () => {
 });
 
 describe("the object around a schema", () => {
-  test("keeps references where they led", () => {
+  test("keeps the targets of references", () => {
     const leaf = { type: "string" };
     expect(objectSchema({ type: "array", items: { $ref: "#/$defs/leaf" }, $defs: { leaf } })).toEqual({
       type: "object",
@@ -147,14 +147,14 @@ describe("the object around a schema", () => {
     });
   });
 
-  test("is the schema itself where it is one of an object, and the same from step to step", () => {
+  test("is the schema itself if that is one of an object, and the same from step to step", () => {
     const object: JsonObject = { type: "object", properties: {} };
     const list: JsonObject = { type: "array" };
     expect(objectSchema(object)).toBe(object);
     expect(objectSchema(list)).toBe(objectSchema(list));
   });
 
-  test("comes off a text however that is cut", () => {
+  test("is removed from a text however that is cut", () => {
     const space = fc.constantFrom("", " ", "\n  ");
     fc.assert(
       fc.property(fc.jsonValue(), space, space, space, fc.nat(7), (value, a, b, c, size) => {
@@ -172,7 +172,7 @@ describe("the object around a schema", () => {
       expect(unwrappedText(text)).toBe(text);
   });
 
-  test("comes off in time that grows with the text, however much of it is space", () => {
+  test("is removed in linear time, however many blanks the text has", () => {
     // Each of these took quadratic time: seconds for what a model that goes astray writes within its output limit.
     const space = " \n".repeat(100_000);
     const cut = `{"value": [1, 2${space}x`;

@@ -11,7 +11,7 @@ import { walk } from "../../testkit/src/modelcheck/walk.ts";
 const names = ["tokens", "usd", "modelCalls", "agents"] as const;
 const anyChoices = fc.array(fc.nat(999), { minLength: 10, maxLength: 120 });
 
-test("sub-agents are never given more than their parent has left, however many, and whatever crashes", () => {
+test("sub-agents never get more than their parent has left, however many there are, and whatever crashes", () => {
   let begun = 0;
   let together = 0;
   fc.assert(
@@ -71,7 +71,7 @@ test("sub-agents are never given more than their parent has left, however many, 
   expect(together).toBeGreaterThan(5);
 });
 
-test("what sub-agents spent is counted once, whenever and however often they stop", () => {
+test("what sub-agents spent is counted once, whenever and however often they park", () => {
   fc.assert(
     fc.property(anyChoices, (choices) => {
       const { rules } = resolve({ model: scripted([]), maxSteps: 6, repeats: null });

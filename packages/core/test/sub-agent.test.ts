@@ -63,7 +63,7 @@ const resultTexts = (messages: Parameters<typeof shortly>[0]): string[] =>
   messages.filter((message) => message.role === "tool").map(textOf);
 
 describe("a tree of sub-agents", () => {
-  test("counts all of its tokens, and parallel children are never given more than their parent has left", async () => {
+  test("counts all of its tokens, and parallel children never get more than their parent has left", async () => {
     const journal = memoryJournal();
     // Each child would go on for ever: only what it was given stops it.
     const forever = new Agent({
@@ -95,7 +95,7 @@ describe("a tree of sub-agents", () => {
     expect(counted.inputTokens).toBe(10 + 3 * 340 + 10);
   });
 
-  test("keeps its model calls exactly, those of landings among them", async () => {
+  test("counts its model calls exactly, including landings", async () => {
     const journal = memoryJournal();
     let asked = 0;
     const model = (): Model =>
@@ -113,7 +113,7 @@ describe("a tree of sub-agents", () => {
     expect(journal.list().length).toBeGreaterThan(3);
   });
 
-  test("limits a run's own tokens apart from those of its sub-agents", async () => {
+  test("limits a run's own tokens separately from those of its sub-agents", async () => {
     const costly = worker(() => say("x"));
     const parent = worker([call("helper", { task: "t" }), call("helper", { task: "u" }), say("end")], {
       budget: { own: { tokens: 30 } },
@@ -125,7 +125,7 @@ describe("a tree of sub-agents", () => {
     expect(counted).toEqual({ inputTokens: 50, outputTokens: 25 });
   });
 
-  test("is only so deep, though an agent may be given to itself", async () => {
+  test("has a maximum depth, even if an agent is its own sub-agent", async () => {
     const journal = memoryJournal();
     const self: Agent = new Agent({
       model: scripted((request) =>
@@ -141,7 +141,7 @@ describe("a tree of sub-agents", () => {
     expect(journal.list()).toHaveLength(3);
   });
 
-  test("is only so large, and a run that asks for more in vain lands", async () => {
+  test("has a maximum size, and a run that requests more in vain lands", async () => {
     const journal = memoryJournal();
     const parent = new Agent({
       model: scripted(() => call("helper", { task: "again" })),
@@ -187,7 +187,7 @@ describe("a tree of sub-agents", () => {
     expect(journal.list()).toHaveLength(3);
   });
 
-  test("ends with its parent while it waits for a person, so that nobody is asked in vain", async () => {
+  test("ends with its parent while it waits for an approval, so that nobody is asked in vain", async () => {
     const journal = memoryJournal();
     const child = worker([call("press")], { tools: [echo("press", { permission: "ask" })] });
     const parent = worker([call("helper", { task: "t" })], { journal, tools: [helper(child)] });
@@ -277,7 +277,7 @@ describe("a tree of sub-agents", () => {
     expect(results).toMatchObject([{ type: "tool_finished", result: { spent: { tokens: 15 } } }]);
   });
 
-  test("that was left behind, and whose tool is gone, is ended all the same, with all below it", async () => {
+  test("that was abandoned, and whose tool is gone, is ended nevertheless, with everything below it", async () => {
     const journal = memoryJournal();
     const lowest = worker([call("press")], { tools: [echo("press", { permission: "ask" })] });
     const middle = worker([call("helper", { task: "t" })], { tools: [helper(lowest)] });
@@ -300,7 +300,7 @@ describe("a tree of sub-agents", () => {
     [2, "aborted", 0],
     [3, undefined, 1],
   ])(
-    "that was left behind, and cannot be ended %i times, is tried again twice, and told of once",
+    "that was abandoned, and cannot be ended %i times, is tried again twice, and reported once",
     async (failing, reason, warned) => {
       const journal = memoryJournal();
       const child = worker([call("press")], { tools: [echo("press", { permission: "ask" })] });
@@ -330,7 +330,7 @@ describe("a tree of sub-agents", () => {
     },
   );
 
-  test("tells a failure to the parent's model as a result, never as an exception", async () => {
+  test("reports a failure to the parent's model as a result, never as an exception", async () => {
     const refused = worker([fail("auth", { message: "no such key" })], { retry: null });
     const broken = subAgent({
       name: "broken",
@@ -373,7 +373,7 @@ describe("a tree of sub-agents", () => {
     ]);
   });
 
-  test("tells what a sub-agent that landed has said, and that it landed", async () => {
+  test("reports the text of a sub-agent that landed, and that it landed", async () => {
     const limited = worker([call("echo"), say("so far: two")], { tools: [echo("echo")], maxSteps: 1 });
     const { messages } = await worker([call("helper", { task: "t" }), say("so be it")], {
       tools: [helper(limited)],
@@ -384,7 +384,7 @@ describe("a tree of sub-agents", () => {
     ]);
   });
 
-  test("holds its parent's deadline", async () => {
+  test("obeys its parent's deadline", async () => {
     const journal = memoryJournal();
     let now = 1_000;
     const waiting: { due: number; then: () => void }[] = [];
@@ -446,7 +446,7 @@ describe("a tree of sub-agents", () => {
     expect(journal.read("p:2.0")).toEqual(before);
   });
 
-  test("ends no session of somebody else, where its parent fell before it saw that there is one", async () => {
+  test("does not end another user's session if its parent crashed before it noticed that there is one", async () => {
     const journal = memoryJournal();
     const press = echo("press", { permission: "ask" });
     await worker([call("press")], { journal, tools: [press] }).run("mine", { session: "p:2.0" });
@@ -466,7 +466,7 @@ describe("a tree of sub-agents", () => {
     expect(journal.read("p:2.0")).toEqual(before);
   });
 
-  test("is shown live: a child's events come as its parent's, as deep as they are", async () => {
+  test("is shown live: a child's events are passed on as its parent's, at every depth", async () => {
     const inner = worker([say("deep")]);
     const middle = worker([call("helper", { task: "t" }), say("mid")], { tools: [helper(inner)] });
     const parent = worker([call("helper", { task: "t" }), say("top")], { tools: [helper(middle)] });
@@ -478,7 +478,7 @@ describe("a tree of sub-agents", () => {
     expect(events.flatMap(texts)).toEqual(["helper/helper/deep", "helper/mid", "top"]);
   });
 
-  test("passes a grandchild's approval up and its answer down: approved, denied or edited", async () => {
+  test("passes a grandchild's request for approval up and its answer down: approved, denied or edited", async () => {
     const journal = memoryJournal();
     const seen: unknown[] = [];
     const press = echo("press", {
@@ -561,7 +561,7 @@ describe("a tree of sub-agents", () => {
     );
   });
 
-  test("tells its own model of edited arguments that do not fit: who gave them does not wait for it", async () => {
+  test("tells its own model of edited arguments that do not fit, because the editor does not wait for it", async () => {
     const press = echo("press", {
       permission: "ask",
       inputSchema: { type: "object", properties: { n: { type: "integer" } }, required: ["n"] },
@@ -577,7 +577,7 @@ describe("a tree of sub-agents", () => {
     expect(finished).toMatchObject({ result: { isError: true, code: "invalid_args" } });
   });
 
-  test("says why nothing could be said to it that was answered: its tool is gone", async () => {
+  test("says why a call could not be answered: its tool is gone", async () => {
     const journal = memoryJournal();
     const parent = (tools: Tool[], script: Script): Agent =>
       worker(script, { tools: [helper(worker([call("deploy"), say("deployed")], { tools }))], journal });
@@ -588,7 +588,7 @@ describe("a tree of sub-agents", () => {
     expect(shortly(messages).at(-2)).toBe("tool: Error: the tool deploy is not among the agent's tools");
   });
 
-  test("is not timed out while it waits for a person", async () => {
+  test("does not time out while it waits for an approval", async () => {
     const journal = memoryJournal();
     const child = worker([call("press"), say("pressed")], { tools: [echo("press", { permission: "ask" })] });
     const options = { timeoutMs: 50 };
@@ -609,7 +609,7 @@ describe("a tree of sub-agents", () => {
     expect([resultTexts(messages), text]).toEqual([["pressed"], "end"]);
   });
 
-  test("is paid for also when it is given up on, and tells what it spent too late", async () => {
+  test("is paid for also if it is abandoned, and reports what it spent late", async () => {
     const journal = memoryJournal();
     const child = worker([call("echo"), () => new Promise<never>(() => {})], { tools: [echo("echo")] });
     const told = async (): Promise<void> => {
@@ -630,44 +630,41 @@ describe("a tree of sub-agents", () => {
     expect(counted).toEqual({ inputTokens: 30, outputTokens: 15 });
   });
 
-  test.each(["soon", "now"] as const)(
-    "is left with its parent where it is, %s, and goes on with it",
-    async (when) => {
-      const journal = memoryJournal();
-      const reached = deferred();
-      const go = deferred();
-      const slow = echo("slow", {
-        execute: async () => {
-          reached.resolve();
-          await go.promise;
-          return "slow ran";
-        },
-      });
-      const first = worker([call("helper", { task: "t" })], {
-        journal,
-        tools: [helper(worker([call("slow"), say("never asked")], { tools: [slow] }))],
-      });
-      const session = await first.open("p");
-      const running = session.send("go");
-      await reached.promise;
-      const draining = session.drain(when === "now" ? { withinMs: 1 } : {});
-      if (when === "soon") go.resolve();
-      expect(await draining).toBe("interrupted");
-      expect((await running).end).toBeUndefined();
-      go.resolve();
-      const [begun] = started(journal.read("p"));
-      const own = journal.read(begun?.child ?? "");
-      expect(own.filter((record) => ["run_ended", "abort_asked"].includes(record.type))).toEqual([]);
+  test.each(["soon", "now"] as const)("is left with its parent, %s, and continues with it", async (when) => {
+    const journal = memoryJournal();
+    const reached = deferred();
+    const go = deferred();
+    const slow = echo("slow", {
+      execute: async () => {
+        reached.resolve();
+        await go.promise;
+        return "slow ran";
+      },
+    });
+    const first = worker([call("helper", { task: "t" })], {
+      journal,
+      tools: [helper(worker([call("slow"), say("never asked")], { tools: [slow] }))],
+    });
+    const session = await first.open("p");
+    const running = session.send("go");
+    await reached.promise;
+    const draining = session.drain(when === "now" ? { withinMs: 1 } : {});
+    if (when === "soon") go.resolve();
+    expect(await draining).toBe("interrupted");
+    expect((await running).end).toBeUndefined();
+    go.resolve();
+    const [begun] = started(journal.read("p"));
+    const own = journal.read(begun?.child ?? "");
+    expect(own.filter((record) => ["run_ended", "abort_asked"].includes(record.type))).toEqual([]);
 
-      const second = worker([say("end")], {
-        journal,
-        tools: [helper(worker([say("went on")], { tools: [slow] }))],
-      });
-      const { text, messages, usage: counted } = await (await second.open("p")).resume();
-      expect([resultTexts(messages), text]).toEqual([["went on"], "end"]);
-      expect(counted).toEqual({ inputTokens: 40, outputTokens: 20 });
-    },
-  );
+    const second = worker([say("end")], {
+      journal,
+      tools: [helper(worker([say("went on")], { tools: [slow] }))],
+    });
+    const { text, messages, usage: counted } = await (await second.open("p")).resume();
+    expect([resultTexts(messages), text]).toEqual([["went on"], "end"]);
+    expect(counted).toEqual({ inputTokens: 40, outputTokens: 20 });
+  });
 
   test("replays without its children, each child by itself, and a fork has children of its own", async () => {
     const journal = memoryJournal();
@@ -689,7 +686,7 @@ describe("a tree of sub-agents", () => {
     expect(journal.read(other?.child ?? "").length).toBeGreaterThan(0);
   });
 
-  test("has its steering to itself: a word to the parent is for the parent", async () => {
+  test("has its own steering: a message to the parent is for the parent", async () => {
     const journal = memoryJournal();
     const reached = deferred();
     const go = deferred();
@@ -712,7 +709,7 @@ describe("a tree of sub-agents", () => {
     expect(JSON.stringify(journal.read(begun?.child ?? ""))).not.toContain("be brief");
   });
 
-  test("has no end where its parent's budget has none, also in the process that goes on with it", async () => {
+  test("has no limit if its parent's budget has none, also in the process that continues it", async () => {
     const inner = memoryJournal();
     const append: typeof inner.append = (session, seq, records, token) =>
       inner.append(session, seq, JSON.parse(JSON.stringify(records)) as LogRecord[], token);
@@ -733,7 +730,7 @@ describe("a tree of sub-agents", () => {
     expect([end?.reason, resultTexts(messages)]).toEqual(["completed", ["found"]]);
   });
 
-  test("is told in words where its function gives no agent", async () => {
+  test("gets an error that says so if its function returns no agent", async () => {
     const child = worker([say("found")]);
     for (const [agent, what] of [
       [async () => child, "a promise"],
@@ -748,7 +745,7 @@ describe("a tree of sub-agents", () => {
     }
   });
 
-  test("refuses a depth, a budget or a number of sub-agents that is none", async () => {
+  test("refuses an invalid depth, budget or number of sub-agents", async () => {
     const child = worker([]);
     expect(() => helper(child, { maxDepth: -1 })).toThrow(/maxDepth/);
     expect(() => helper(child, { budget: { tokens: 0 } })).toThrow(/tokens/);

@@ -43,8 +43,8 @@ function upTo(all: readonly LogRecord[], type: LogRecord["type"], nth: number = 
   return all.slice(0, at + 1);
 }
 
-describe("a run that goes on elsewhere", () => {
-  test("has the attempts left that it had: failures before the crash count, the call it cut off does not", async () => {
+describe("a run that continues in another process", () => {
+  test("has its remaining attempts: failures before the crash count, the interrupted call does not", async () => {
     const all = await records([fail("overloaded"), fail("overloaded"), fail("overloaded")]);
     const second = upTo(all, "turn_judged", 2);
     const failing = await goOn(second, [fail("overloaded"), say("too late")]);
@@ -82,7 +82,7 @@ describe("a run that goes on elsewhere", () => {
     expect(waits).toEqual([(asked ?? 0) - 1_000]);
   });
 
-  test("has the tokens left that it had", async () => {
+  test("has its remaining tokens", async () => {
     const usage = { inputTokens: 30, outputTokens: 10 };
     const journal = memoryJournal();
     const options = { budget: { tokens: 100 }, tools: [echo("look")], repeats: null };
@@ -102,7 +102,7 @@ describe("a run that goes on elsewhere", () => {
     }
   });
 
-  test("has the time left that it had, and none when it ran out meanwhile", async () => {
+  test("has its remaining time, and none if it ran out meanwhile", async () => {
     let now = 1_000;
     const clock = { ...systemClock, now: () => now };
     const options = { budget: { ms: 5_000 }, clock, tools: [echo("look")] };
@@ -117,7 +117,7 @@ describe("a run that goes on elsewhere", () => {
     });
   });
 
-  test("says of a call that is approved behind its deadline why it did not run", async () => {
+  test("says why a call did not run that is approved after its deadline", async () => {
     let now = 1_000;
     const clock = { ...systemClock, now: () => now };
     const ran: string[] = [];
@@ -136,7 +136,7 @@ describe("a run that goes on elsewhere", () => {
     expect((await session.replay()).difference).toBeUndefined();
   });
 
-  test("has the steps left that it had, and what rules remember", async () => {
+  test("has its remaining steps, and the rules' memories", async () => {
     const options = { maxSteps: 4, tools: [echo("look")], repeats: { nudgeAt: 2, hideAt: 3, landAt: 4 } };
     const script = [call("look"), call("look"), call("look"), say("landed")];
     const whole = await records(script, options);
@@ -152,7 +152,7 @@ describe("a run that goes on elsewhere", () => {
     }
   });
 
-  test("delivers what was said and not delivered, once, in its order, and nothing twice", async () => {
+  test("delivers queued messages once, in their order, and nothing twice", async () => {
     const journal = memoryJournal();
     const model = scripted([call("look"), say("so"), say("then")]);
     const tools = [

@@ -16,7 +16,7 @@ import {
 /** Each half of a pair at either end of its range, so that no other is taken for one. */
 const pairs = ["\u{10000}", "\u{103ff}", "\u{10fc00}", "\u{10ffff}"];
 
-test("a cut at a place falls beside a pair, and beside CR LF, and anywhere else where it was asked for", () => {
+test("a cut falls next to a pair, and next to CR LF, never inside, and anywhere else exactly", () => {
   for (const whole of [...pairs, "\r\n"]) {
     const text = `a${whole}b`;
     expect([1, 2, 3].map((at) => cutBefore(text, at))).toEqual([1, 1, 3]);
@@ -29,7 +29,7 @@ test("a cut at a place falls beside a pair, and beside CR LF, and anywhere else 
   expect([cutBefore("\r\n", 0), cutAfter("\r\n", 2)]).toEqual([0, 2]);
 });
 
-test("a head and a tail are one shorter where they would hold half a pair", () => {
+test("a head and a tail are one shorter if they would contain half a pair", () => {
   for (const pair of pairs) {
     const text = `a${pair}b`;
     expect([0, 1, 2, 3, 4, 9].map((length) => headOf(text, length))).toEqual([
@@ -52,7 +52,7 @@ test("a head and a tail are one shorter where they would hold half a pair", () =
   expect([headOf("ab", -1), tailOf("ab", -1)]).toEqual(["", ""]);
 });
 
-test("a prefix has as many bytes as it may, and cuts no character", () => {
+test("a prefix has as many bytes as allowed, and cuts no character", () => {
   const text = "a\u00e9\u20ac\u{10000}z";
   const prefixes = Array.from({ length: 13 }, (_, bytes) => prefixOfBytes(text, bytes));
   expect(prefixes.map((prefix) => byteLength(prefix))).toEqual([0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10, 11, 11]);

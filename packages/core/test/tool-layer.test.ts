@@ -36,13 +36,13 @@ async function resultFrom(execute: Tool["execute"], more: Partial<AgentOptions> 
 }
 
 describe("what is wrong with a call", () => {
-  test("D4.21 an unknown tool is answered with its name, as an error, and the loop goes on", async () => {
+  test("D4.21 an unknown tool is named in an error result, and the loop continues", async () => {
     const { messages, text } = await managed([call("nowhere"), say("done")], []);
     expect(resultsOf(messages)).toEqual(["Error: Unknown tool 'nowhere' (error)"]);
     expect(text).toBe("done");
   });
 
-  test("D4.22 arguments that are no JSON reach the tool as the text they are", async () => {
+  test("D4.22 arguments that are not JSON are passed to the tool as text", async () => {
     const raw: string[] = [];
     const reads = doing("reads", () => "parsed", {
       executeRaw: (text: string) => {
@@ -56,12 +56,12 @@ describe("what is wrong with a call", () => {
     expect(resultsOf(messages)).toEqual(['got {"a": 1', "got "]);
   });
 
-  test("D4.22 a tool that cannot take the text answers which JSON was wrong", async () => {
+  test("D4.22 a tool without executeRaw has a result that says what is wrong with the JSON", async () => {
     const { messages } = await managed([badArgs("t", "{nope"), say("done")], [doing("t", () => "ran")]);
     expect(resultsOf(messages)[0]).toMatch(/^Error: Invalid tool arguments JSON for t: .*JSON.* \(error\)$/);
   });
 
-  test("D4.22 D4.23 arguments that are JSON and no object are no wrong JSON: they do not fit", async () => {
+  test("D4.22 D4.23 arguments that are JSON but no object are not invalid JSON: they do not fit", async () => {
     for (const raw of ["[1]", "null", '"text"', "7"]) {
       const { messages } = await managed([badArgs("t", raw), say("done")], [doing("t", () => "ran")]);
       expect(resultsOf(messages)[0]).toBe(
@@ -70,7 +70,7 @@ describe("what is wrong with a call", () => {
     }
   });
 
-  test("unreadable arguments of an answer that was cut off never run, whatever the tool could do", async () => {
+  test("unreadable arguments of a truncated answer never run, even with executeRaw", async () => {
     const raw: string[] = [];
     const reads = doing("reads", () => "parsed", { executeRaw: (text: string) => void raw.push(text) });
     const { messages } = await managed([[badArgs("reads", '{"a'), stop("max_tokens")], say("done")], [reads]);
@@ -87,7 +87,7 @@ describe("what is wrong with a call", () => {
     expect(resultsOf(messages)[0]).toMatch(/^Error: reads was not executed/);
   });
 
-  test("D4.23 arguments that do not fit are told with the validator's own words", async () => {
+  test("D4.23 arguments that do not fit are reported with the validator's own text", async () => {
     const strict = tool({
       name: "strict",
       description: "s",
@@ -100,7 +100,7 @@ describe("what is wrong with a call", () => {
     );
   });
 
-  test("several misfits of a JSON Schema are told as one list, and a key that is not allowed once", async () => {
+  test("several errors of a JSON Schema are one list, and an unknown key is in it once", async () => {
     const strict = tool({
       name: "strict",
       description: "s",
@@ -118,7 +118,7 @@ describe("what is wrong with a call", () => {
     );
   });
 
-  test("D4.24 what a tool throws is told as its message, an error, and the loop goes on", async () => {
+  test("D4.24 what a tool throws becomes its message, an error, and the loop continues", async () => {
     const boom = (): never => {
       throw new Error("boom");
     };
@@ -128,7 +128,7 @@ describe("what is wrong with a call", () => {
     expect(text).toBe("done");
   });
 
-  test("D4.29 an abort error that a tool throws on its own is its result and no abort", async () => {
+  test("D4.29 an abort error that a tool throws by itself is its result and no abort", async () => {
     for (const name of ["AbortError", "APIUserAbortError"]) {
       const error = Object.assign(new Error("gave up"), { name });
       expect(await resultFrom(() => Promise.reject(error))).toBe("Error: gave up (error)");
@@ -137,8 +137,8 @@ describe("what is wrong with a call", () => {
   });
 });
 
-describe("failures that are masked", () => {
-  test("are a fixed text to the model, and only the watcher hears why", async () => {
+describe("masked failures", () => {
+  test("are a fixed text for the model, and only a warning says why", async () => {
     const model = scripted([call("t"), say("done")]);
     const leaky = doing("t", () => {
       throw new Error("password=hunter2");
@@ -153,7 +153,7 @@ describe("failures that are masked", () => {
     expect(warnings).toEqual([["tool_error", "t (call_1): password=hunter2"]]);
   });
 
-  test("what does not fit is no secret", async () => {
+  test("do not include arguments that do not fit, because these are no secret", async () => {
     const strict = tool({
       name: "t",
       description: "t",
@@ -165,13 +165,13 @@ describe("failures that are masked", () => {
     expect(resultsOf(messages)[0]).toContain("n: Invalid input");
   });
 
-  test("an option nobody knows is refused by name", () => {
+  test("an unknown option is refused by name", () => {
     const options = { model: scripted([]), toolErrors: "hidden" as never };
     expect(() => new Agent(options)).toThrow("option toolErrors: one of message, masked is needed");
   });
 });
 
-describe("the agent's word on arguments", () => {
+describe("the agent's options for arguments", () => {
   const inputSchema = {
     type: "object",
     properties: {
@@ -202,7 +202,7 @@ describe("the agent's word on arguments", () => {
     expect(await run({ zip: 1 }, { unknownKeys: "reject" })).toContain('unknown key "zip"');
   });
 
-  test("a tool's own word wins, also over coercion", async () => {
+  test("a tool's own options override them, also for coercion", async () => {
     await run(odd, { unknownKeys: "reject" }, noting({ unknownKeys: "allow" }));
     expect(seen).toEqual([odd]);
     await run({ n: "1" }, {});
@@ -212,7 +212,7 @@ describe("the agent's word on arguments", () => {
     expect(seen).toEqual([{ n: 1 }]);
   });
 
-  test("keys are unknown only where the schema can be read to the end", async () => {
+  test("keys are unknown only if the schema can be read completely", async () => {
     const open = (more: object): Tool => noting({ inputSchema: { ...inputSchema, ...more } });
     for (const more of [
       { additionalProperties: true },
@@ -234,7 +234,7 @@ describe("the agent's word on arguments", () => {
   });
 });
 
-describe("keys of the items of a list", () => {
+describe("unknown keys in the items of a list", () => {
   const a = { type: "object", properties: { a: {} } };
   const b = { type: "object", properties: { b: {} } };
   const given = {
@@ -249,15 +249,15 @@ describe("keys of the items of a list", () => {
     ["of which the first is of another kind", { prefixItems: [a], items: b }, [{ a: 1 }, { b: 2 }]],
     ["as older drafts say that", { items: [a], additionalItems: b }, [{ a: 1 }, { b: 2 }]],
     ["of which only the first is known", { prefixItems: [a] }, [{ a: 1 }, { a: 2, b: 2 }]],
-  ])("%s are known by the schema of each", async (_what, list, kept) => {
+  ])("%s depend on the schema of each item", async (_what, list, kept) => {
     const inputSchema = { type: "object", properties: { list: { type: "array", ...list } } };
     const one = tool({ name: "t", description: "t", inputSchema, unknownKeys: "strip", execute: () => "" });
     expect(await one.check(given)).toEqual({ ok: true, args: { list: kept }, value: { list: kept } });
   });
 });
 
-describe("being done", () => {
-  test("D4.25 a thrown TaskComplete and a returned DoneSignal end the run alike, and the model's side reads `Task complete`", async () => {
+describe("ending the run from a tool", () => {
+  test("D4.25 a thrown TaskComplete and a returned DoneSignal both end the run, and the model's side has `Task complete`", async () => {
     const ways: Tool["execute"][] = [
       () => {
         throw new TaskComplete("all set");
@@ -278,7 +278,7 @@ describe("being done", () => {
   });
 });
 
-describe("asking leave", () => {
+describe("requesting approval", () => {
   const asked: string[] = [];
   const run = (
     canExecuteTool: NonNullable<Parameters<typeof managedContext>[0]["canExecuteTool"]>,
@@ -289,7 +289,7 @@ describe("asking leave", () => {
     return new Agent(managedContext({ model, tools, canExecuteTool })).run("go");
   };
 
-  test("D4.26 a denial is told with its reason, or plainly without one", async () => {
+  test("D4.26 a denial has its reason in the result, or a plain text without one", async () => {
     const withReason = await run(() => ({ decision: "deny", reason: "not on Fridays" }));
     expect(resultsOf(withReason.messages)).toEqual(["Permission denied: not on Fridays (error)"]);
     const plain = await run(() => ({ decision: "deny" }));
@@ -298,7 +298,7 @@ describe("asking leave", () => {
     expect(resultsOf((await run(() => ({ decision: "allow" }))).messages)).toEqual(["ran"]);
   });
 
-  test("D4.26 a denial that stops the turn ends the run with its own words", async () => {
+  test("D4.26 a denial that stops the turn ends the run with its own text", async () => {
     const { messages, text, end } = await run(() => ({ decision: "deny", reason: "no", stopTurn: true }));
     expect(resultsOf(messages)).toEqual(["Permission denied: no (error)"]);
     expect(text).toBe(
@@ -307,13 +307,13 @@ describe("asking leave", () => {
     expect(end?.reason).toBe("turn_stopped");
   });
 
-  test("D4.26 a hook that throws denies, saying that the check failed", async () => {
+  test("D4.26 a hook that throws denies the call, saying that the check failed", async () => {
     const { messages, text } = await run(() => Promise.reject(new Error("no idea")));
     expect(resultsOf(messages)).toEqual(["Permission check failed: no idea (error)"]);
     expect(text).toBe("done");
   });
 
-  test("D4.26 an unknown tool is reported and nobody is asked about it", async () => {
+  test("D4.26 an unknown tool is reported, without a request for approval", async () => {
     asked.length = 0;
     const { messages } = await run(
       ({ name }) => {
@@ -328,7 +328,7 @@ describe("asking leave", () => {
 });
 
 describe("results", () => {
-  test("D4.27 a text is itself, a tool result passes, everything else is JSON or its own text", async () => {
+  test("D4.27 a string is itself, a tool result is passed on, everything else is JSON or its own text", async () => {
     expect(await resultFrom(() => "as it is")).toBe("as it is");
     expect(await resultFrom(() => toolResult("told", { isError: true }))).toBe("told (error)");
     expect(await resultFrom(() => ({ a: [1, null] }))).toBe('{"a":[1,null]}');
@@ -342,7 +342,7 @@ describe("results", () => {
     expect(await resultFrom(() => circle)).toBe("[object Object]");
   });
 
-  test("D4.27 nothing is JSON too, and what is no JSON is its own text", async () => {
+  test("D4.27 nothing is JSON too, and what JSON lacks is its own text", async () => {
     expect(await resultFrom(() => null)).toBe("null");
     expect(await resultFrom(() => ({ a: 1n }))).toBe("[object Object]");
     expect(await resultFrom(() => [1n, 2n])).toBe("1,2");
@@ -358,7 +358,7 @@ describe("results", () => {
     expect(resultsOf((await managed([badArgs("t", "{"), say("done")], [raw])).messages)).toEqual(["null"]);
   });
 
-  test("D4.27 a list of outputs is parts: texts, links, JSON, images and blobs", async () => {
+  test("D4.27 a list of outputs becomes parts: texts, links, JSON, images and blobs", async () => {
     const outputs = [
       { type: "text", text: "here:" },
       { type: "link", url: "https://example.org/a" },
@@ -415,8 +415,8 @@ describe("results", () => {
   });
 });
 
-describe("what a tool is given", () => {
-  test("D4.28 a signal, the clock, what was given, and keys that are resolved once a call", async () => {
+describe("what a tool gets", () => {
+  test("D4.28 a signal, the clock, given dependencies, and keys that are resolved once a call", async () => {
     let made = 0;
     const counter = dependency("counter", () => ({ number: ++made }));
     const other = dependency("config", async () => "made");
@@ -437,7 +437,7 @@ describe("what a tool is given", () => {
     expect(seen).toEqual([1, "given", { config: "given" }, 1_234, 2, "given", { config: "given" }, 1_234]);
   });
 
-  test("D4.28 what is no key is refused by what it is", async () => {
+  test("D4.28 a value that is no key is refused with its kind", async () => {
     const nothing = "resolve: what dependency(…) gives is needed, not";
     for (const [given, what] of [
       ["counter", '"counter"'],
@@ -448,7 +448,7 @@ describe("what a tool is given", () => {
       ).toBe(`Error: ${nothing} ${what} (error)`);
   });
 
-  test("D4.28 a key that cannot make its thing fails its call, each time the same", async () => {
+  test("D4.28 a key that cannot create its value makes its call fail, each time with the same error", async () => {
     const broken = dependency("broken", (): string => {
       throw new Error("no database");
     });
@@ -461,7 +461,7 @@ describe("what a tool is given", () => {
     expect(await resultFrom(execute)).toBe("Error: no database (error)");
   });
 
-  test("D1.2 what is given for one run comes before what is given for the agent", async () => {
+  test("D1.2 dependencies of one run override those of the agent", async () => {
     const name = dependency("name", () => "made");
     const says = doing("t", (_args: never, { resolve }: ToolContext) => resolve(name));
     const options = managedContext({
@@ -477,7 +477,7 @@ describe("what a tool is given", () => {
   });
 });
 
-test("a hook that gives other arguments to a call whose text was no JSON leaves nothing wrong with it", async () => {
+test("a hook that gives other arguments to a call whose text was not JSON clears the error", async () => {
   const seen: unknown[] = [];
   const look = tool({
     name: "look",

@@ -27,7 +27,7 @@ describe("tool input", () => {
   };
 
   test.each(Object.entries(schemas))(
-    "by %s is checked, coerced, and declared to the model",
+    "by %s is validated, coerced, and declared to the model",
     async (_name, inputSchema) => {
       const seen: unknown[] = [];
       const weather = tool({
@@ -52,7 +52,7 @@ describe("tool input", () => {
     },
   );
 
-  test("gives execute the schema's output, with its types", async () => {
+  test("is passed to execute as the schema's output, with its types", async () => {
     const inputSchema = z.object({
       at: z.string().transform((text) => text.length),
       many: z.array(z.number()).default([1]),
@@ -84,7 +84,7 @@ describe("tool input", () => {
     });
   });
 
-  test("by a JSON Schema of a library with an interface for each, as TypeBox has them, has its types", async () => {
+  test("by a JSON Schema of a library with an interface for each kind, such as TypeBox, has its types", async () => {
     interface OfText {
       type: "string";
     }
@@ -182,7 +182,7 @@ describe("tool input", () => {
     });
   });
 
-  test("by a JSON Schema that is known only when the program runs has no types of its own", () => {
+  test("by a JSON Schema that is known only at run time has no types of its own", () => {
     const schemas: { [kind: string]: JsonObject } = { any: { type: "object" } };
     const names: string[] = ["n"];
     const described = { name: "one", description: "1" };
@@ -210,7 +210,7 @@ describe("tool input", () => {
     });
   });
 
-  test("by an asynchronous schema works as well", async () => {
+  test("by an asynchronous schema works too", async () => {
     const inputSchema = z.object({ n: z.number() }).refine(async ({ n }) => n > 0, "must be above 0");
     const one = tool({ name: "one", description: "1", inputSchema, execute: ({ n }) => `got ${n}` });
     const { messages } = await new Agent({
@@ -221,7 +221,7 @@ describe("tool input", () => {
     expect(shortly(messages)[4]).toBe("tool: got 1");
   });
 
-  test("that is just at a limit outside of what is allowed is told so", async () => {
+  test("just at an exclusive limit is refused with a correct text", async () => {
     const n = { type: "number", exclusiveMinimum: 0, exclusiveMaximum: 9 };
     const one = echo("one", { inputSchema: { type: "object", properties: { n } } });
     const model = scripted([
@@ -244,14 +244,14 @@ describe("tool input", () => {
     ]);
   });
 
-  test("of a schema that cannot say itself as JSON Schema is refused with what to do", () => {
+  test("of a schema that cannot be converted to JSON Schema is refused with what to do", () => {
     const inputSchema = v.object({ n: v.number() }) as never;
     expect(() => tool({ name: "one", description: "1", inputSchema, execute: () => "" })).toThrow(
       /tool "one".*valibot.*toStandardJsonSchema/,
     );
   });
 
-  test("named __proto__ or constructor is data, and finds no tool", async () => {
+  test("named __proto__ or constructor is data, and does not find a tool", async () => {
     const raw = { ...JSON.parse('{"__proto__": {"admin": true}, "constructor": 1}') };
     const seen: unknown[] = [];
     const one = echo("one", { execute: (args) => void seen.push(args) });
@@ -297,7 +297,7 @@ describe("coercion", () => {
     expect(coerce(value as never, schema as never)).toEqual(wanted);
   });
 
-  test("changes nothing that fits already, by identity, and never its input", () => {
+  test("does not change what fits already, by identity, and never its input", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const before = JSON.stringify(value);
@@ -333,7 +333,7 @@ describe("a tool's result", () => {
     ["not a number", { n: Number.NaN }, '{"n":"NaN"}'],
     ["half a character", "a\ud800", "a�"],
     ["no parts", [], "[]"],
-  ])("that is %s has a meaning", (_name, value, text) => {
+  ])("that is %s can be rendered", (_name, value, text) => {
     expect(renderResult(value)).toEqual({ content: [{ type: "text", text }], isError: false });
   });
 
@@ -373,7 +373,7 @@ describe("a tool's result", () => {
     expect(messages[2]?.content).toEqual([{ type: "text", text: "see" }, image]);
   });
 
-  test("can be an error without a throw", async () => {
+  test("can be an error without throwing", async () => {
     const one = echo("one", { execute: () => toolResult("nothing there", { isError: true }) });
     const { messages } = await new Agent({ model: scripted([call("one"), say("done")]), tools: [one] }).run(
       "go",
@@ -483,7 +483,7 @@ describe("calls of one answer", () => {
     expect(await together(first as never, second as never, options)).toBe(wanted);
   });
 
-  test("end as they end, and stand in the history as they were called", async () => {
+  test("end independently, and are in the history in the order of the calls", async () => {
     const gate = deferred();
     const slow = echo("slow", { execute: () => gate.promise.then(() => new Promise(setImmediate)) });
     const fast = echo("fast", { execute: () => gate.resolve() });
@@ -495,7 +495,7 @@ describe("calls of one answer", () => {
     expect(ends).toEqual(["fast", "slow"]);
   });
 
-  test("get a key each that stays the same, and progress that watchers see", async () => {
+  test("get a constant key each, and emit progress", async () => {
     const keys: string[] = [];
     const one = echo("one", {
       execute: (_args, { idempotencyKey, update }) => {

@@ -59,7 +59,7 @@ type Marked<Type> = { readonly [keyword: string]: unknown } & { readonly [mark]?
 const compiled = (_program: () => unknown): void => {};
 
 describe("a tool knows", () => {
-  test("its arguments from whatever its schema is written in", () => {
+  test("its arguments from a schema in any form", () => {
     tool({
       ...named,
       inputSchema: city,
@@ -119,7 +119,7 @@ describe("a tool knows", () => {
     });
   });
 
-  test("what it takes and returns where it is executed by hand, alone and out of a list", async () => {
+  test("what it takes and returns if it is executed directly, alone and out of a list", async () => {
     const context = {} as ToolContext;
     const result = weather.execute({ city: "Oslo" }, context);
     expectTypeOf(result).toEqualTypeOf<{ name: string; degrees: number }>();
@@ -136,7 +136,7 @@ describe("a tool knows", () => {
     compiled(() => weather.execute({ town: "Oslo" }, context));
   });
 
-  test("what was given for a key of it", () => {
+  test("the values given for its dependencies", () => {
     tool({
       ...named,
       inputSchema: {},
@@ -165,7 +165,7 @@ describe("a tool knows", () => {
 describe("an agent knows", () => {
   type Out<A> = A extends Agent<infer Output> ? Output : never;
 
-  test("its output from whatever its schema is written in", () => {
+  test("its output from a schema in any form", () => {
     const outputs = {
       zod: new Agent({ model, output: z.object({ a: z.string(), b: z.array(z.object({ c: z.number() })) }) }),
       union: new Agent({
@@ -200,7 +200,7 @@ describe("an agent knows", () => {
     }>();
   });
 
-  test("its output where its options are spread, kept apart, out of a preset, or made by a function", () => {
+  test("its output if its options are spread, stored, from a preset, or made by a function", () => {
     const kept = { model, tools: [weather], rules: [maxSteps(3), budget({ usd: 1 })] } satisfies AgentOptions;
     const wide: AgentOptions = { model };
     const made = <Output>(output: z.ZodType<Output>): Agent<Output> => new Agent({ model, output });
@@ -218,7 +218,7 @@ describe("an agent knows", () => {
     compiled(async (): Promise<RunResult> => (any[0] as Agent).run("go"));
   });
 
-  test("its output in a result, a stream, its steps, and in what is done with a session", () => {
+  test("its output in a result, a stream, its steps, and a session", () => {
     type Given = { city: string } | undefined;
     compiled(async () => {
       expectTypeOf((await agent.run("go")).output).toEqualTypeOf<Given>();
@@ -246,7 +246,7 @@ describe("an agent knows", () => {
     });
   });
 
-  test("what rules and hooks are asked, and what they may answer", () => {
+  test("what rules and hooks get, and what they may return", () => {
     const enough: StopRule = ({ toolCalls, lastText }) => toolCalls > 3 || lastText.includes("FOUND");
     const counted: Rule<number> = {
       name: "counted",
@@ -276,7 +276,7 @@ describe("an agent knows", () => {
   });
 });
 
-describe("the compiler does not let pass", () => {
+describe("the compiler rejects", () => {
   test("a tool that is none", () => {
     const execute = (): string => "";
     // @ts-expect-error the schema has no such argument
@@ -314,7 +314,7 @@ describe("the compiler does not let pass", () => {
     compiled(() => subAgent({ ...named, agent, inputSchema: topic, task: ({ task }) => task }));
   });
 
-  test("options that are none", () => {
+  test("invalid options", () => {
     // @ts-expect-error a model is needed
     compiled(() => new Agent({ tools: [weather] }));
     // @ts-expect-error a name is no model
@@ -364,7 +364,7 @@ describe("the compiler does not let pass", () => {
     compiled((schema = {} as SchemaLike) => new Agent({ model, output: schema, journal: memoryJournal() }));
   });
 
-  test("rules and hooks that answer what nobody understands", () => {
+  test("rules and hooks that return unknown values", () => {
     // @ts-expect-error steps are a number
     compiled(() => new Agent({ model, rules: [({ steps }) => steps.length > 3] }));
     // @ts-expect-error it is to be called
@@ -389,7 +389,7 @@ describe("the compiler does not let pass", () => {
     compiled(() => new Agent({ model, hooks: { onToolStart: () => {} } }));
   });
 
-  test("runs, results and events that are asked for what they have not", () => {
+  test("unknown members of runs, results and events", () => {
     // @ts-expect-error the task comes first, as it is
     compiled(() => agent.run({ prompt: "go" }));
     // @ts-expect-error its name is signal

@@ -199,13 +199,13 @@ export class Answer {
     this.#tell({ type: "tool_args_delta", index, id, name, delta });
   }
 
-  /** The protocol said that this call is whole. */
+  /** The protocol said that this call is complete. */
   callEnd(key: BlockKey): void {
     const block = this.#blocks.get(key);
     if (block?.type === "tool_call") block.whole = true;
   }
 
-  /** Marks a call that the protocol never said to be whole: without arguments it must not run, since they may not have come. */
+  /** Marks a call that the protocol never said to be complete: without arguments it must not run, because they may not have come. */
   callOpen(key: BlockKey): void {
     const block = this.#blocks.get(key);
     if (block?.type === "tool_call" && !block.whole && !this.hasArgs(key)) block.fault ??= openFault;

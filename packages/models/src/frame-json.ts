@@ -203,7 +203,7 @@ function writtenBetween(
   return data.slice(before.length, data.length - after.length);
 }
 
-/** Characters that may not stand unescaped in a JSON string, and a few more. */
+/** Characters that must be escaped in a JSON string, and a few more. */
 const special = /["\\\p{Cc}]/u;
 
 /** The string written between two quotes; undefined if it is not exactly one string. */

@@ -45,7 +45,7 @@ export function parsedFrame(frames: FrameJson, data: string): Json | undefined {
   }
 }
 
-/** An unclosed string matches up to the end: looking for its end anew from every quote in it would be quadratic (F243). */
+/** An unclosed string matches up to the end: searching its end again from every quote in it would take quadratic time (F243). */
 const strings: RegExp = /"(?:[^"\\]+|\\[\s\S])*"?|-?\b(?:NaN|Infinity)\b/g;
 
 /** The text as valid JSON: Python's NaN and Infinity become null, and control characters in strings are escaped. */
@@ -76,7 +76,7 @@ export class ObjectScan {
     return this.#depth > 0;
   }
 
-  /** Scans the next piece, from an offset in it. Returns the offset behind the object's end in it; -1 if the object goes on. */
+  /** Scans the next piece, from an offset in it. Returns the offset after the object's end; -1 if the object continues. */
   endIn(text: string, from = 0): number {
     for (let at = from; at < text.length; at++) {
       const one = text[at];
@@ -91,7 +91,7 @@ export class ObjectScan {
   }
 }
 
-/** The offset behind the end of the object that begins at `from`; -1 if it is not closed. */
+/** The offset after the end of the object that begins at `from`; -1 if it is not closed. */
 export const objectEnd = (text: string, from: number): number => new ObjectScan().endIn(text, from);
 
 // Matches one escape at a time: in `\\u`, the escaped backslash is not the start of a `\u`.

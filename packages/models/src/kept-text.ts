@@ -9,7 +9,7 @@ const worthwhile = 32 * 1024;
 /** The text at the time it was asked for: `bytes` followed by `rest` are the same as `text`. */
 export interface Beginning {
   text: string;
-  /** UTF-8. These bytes never change: later text is added behind them. */
+  /** UTF-8. These bytes never change: later text is added after them. */
   bytes: Uint8Array | undefined;
   rest: string;
 }

@@ -148,8 +148,8 @@ function feeding(decoder: Decoder, { news, head, io }: Reception): Feeding {
     try {
       decoder.push(frame);
       if (saidEnd || decoder.complete !== true || decoder.finished) return;
-      // The end is not a silence: the idle clock must not run out now and discard a whole answer. Told here, where it stands
-      // in the stream, and not once a piece: the events of an answer do not depend on how its bytes were cut.
+      // The end is not silence: the idle clock must not run out now and discard a complete answer. It is emitted here, at
+      // its place in the stream, not once a piece: so the events do not depend on how the bytes were cut.
       saidEnd = true;
       news.push({ type: "progress" });
     } catch (thrown) {

@@ -30,7 +30,7 @@ describe.each(cells)("$name", ({ row, mode }) => {
     return { results, text: result.text };
   }
 
-  test("E2.4 E2.6 runs every call of a round, whether its protocol has ids for them or not", async () => {
+  test("E2.4 E2.6 runs every call of a round, with or without ids in the protocol", async () => {
     const two = calls([
       ["look", { q: "a" }],
       ["look", { q: "b" }],
@@ -51,7 +51,7 @@ describe.each(cells)("$name", ({ row, mode }) => {
     ]);
   });
 
-  test("E5.24 never runs what is no object, and says so where there is a call at all", async () => {
+  test("E5.24 never runs arguments that are no object, and says so if there is a call at all", async () => {
     const { results, text } = await played([badArgs("look", "[1]"), say("So.")]);
     // Gemini's arguments are no text: what it could not write as an object is no call, and the round is the last.
     const told =

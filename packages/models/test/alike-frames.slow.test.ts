@@ -200,7 +200,7 @@ describe.each([
   ["Chat Completions", openaiChat, { id: "1" } as Json, chatChunk as fc.Arbitrary<Json>],
   ["Anthropic Messages", anthropicMessages, { type: "ping" } as Json, anthropicEvent as fc.Arbitrary<Json>],
 ] as const)("frames of %s", (_name, codec, first, frame) => {
-  test("say the same whether they are alike letter for letter or not", () => {
+  test("give the same result whether they are equal letter for letter or not", () => {
     fc.assert(
       fc.property(inRows(frame), (rows) => {
         const frames = [...beginning(first), ...rows];
@@ -210,7 +210,7 @@ describe.each([
     );
   });
 
-  test("say the same whether those that are alike are taken where they stand in the stream or not, wherever it is cut", () => {
+  test("give the same result whether similar ones are taken directly from the stream or not, wherever it is cut", () => {
     // Mostly one way of writing for a row, so that there is something to be alike.
     const others = fc.option(written, { nil: undefined, freq: 4 });
     const pieces = fc.array(fc.tuple(piece, others), { minLength: 1, maxLength: 6 });

@@ -12,7 +12,7 @@ describe("a frame without an object in it", () => {
     ["ping", "pong"],
     ["keepalive", "keep-alive"],
     ["heartbeat", "2026-01-01T00:00:00Z"],
-  ])("says nothing: event %s, data %j", (event, data) => {
+  ])("is empty: event %s, data %j", (event, data) => {
     expect(isSilent({ event }, data)).toBe(true);
   });
 
@@ -21,7 +21,7 @@ describe("a frame without an object in it", () => {
     [undefined, "upstream connect error"],
     [undefined, "[DONE]"],
     ["message", "ping"],
-  ])("says something: event %s, data %j", (event, data) => {
+  ])("is not empty: event %s, data %j", (event, data) => {
     expect(isSilent({ event }, data)).toBe(false);
   });
 
@@ -29,7 +29,7 @@ describe("a frame without an object in it", () => {
     expect(isEndWord(data)).toBe(true);
   });
 
-  it.each(["[]", "done for", '["DONE", 1]'])("may not: %s", (data) => {
+  it.each(["[]", "done for", '["DONE", 1]'])("may not be the end: %s", (data) => {
     expect(isEndWord(data)).toBe(false);
   });
 });

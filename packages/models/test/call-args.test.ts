@@ -13,7 +13,7 @@ import { expectValid, rows, serve, weather } from "./end-to-end/stack.ts";
 
 const tooLarge = "a number in the arguments is larger than any that can be kept";
 
-describe("a number that JSON can write and nothing can keep", () => {
+describe("a number that JSON can write but nothing can hold", () => {
   it.each([
     '{"n":1e999}',
     '{"n":[{"m":-1E+400}]}',
@@ -21,11 +21,11 @@ describe("a number that JSON can write and nothing can keep", () => {
     `{"n":${"9".repeat(300)}e10}`,
     `{"n":-2${"0".repeat(209)}E+99}`,
     JSON.stringify('{"n":1e999}'),
-  ])("is no argument: %s", (text) => {
+  ])("is not an argument: %s", (text) => {
     expect(parseArgs(text)).toEqual({ args: {}, argsError: tooLarge });
   });
 
-  it("is none where the protocol has values", () => {
+  it("is not one either if the protocol has values", () => {
     expect(parseArgs({ list: [1, null, { n: Number.POSITIVE_INFINITY }] })).toEqual({
       args: {},
       argsError: tooLarge,
@@ -38,25 +38,25 @@ describe("a number that JSON can write and nothing can keep", () => {
     '{"n":1e-999,"m":null}',
     `{"id":"${"9".repeat(400)}"}`,
     `{"n":${"9".repeat(208)}e99}`,
-  ])("is told from one that is: %s", (text) => {
+  ])("is distinguished from a valid one: %s", (text) => {
     expect(parseArgs(text)).toEqual({ args: JSON.parse(text) });
   });
 });
 
-describe("arguments that are nested", () => {
+describe("nested arguments", () => {
   const nested = (levels: number): string => `{"a":${"[".repeat(levels - 1)}${"]".repeat(levels - 1)}}`;
 
-  it("are arguments some hundred levels deep", () => {
+  it("are accepted some hundred levels deep", () => {
     expect(parseArgs(nested(512))).toEqual({ args: JSON.parse(nested(512)) });
   });
 
-  it.each([513, 5_000, 200_000])("are none %i levels deep, and the model is told why", (levels) => {
+  it.each([513, 5_000, 200_000])("are refused %i levels deep, and the model is told why", (levels) => {
     const argsError = "the arguments are nested more than 512 levels deep";
     expect(parseArgs(nested(levels))).toEqual({ args: {}, argsError });
     expect(parseArgs(JSON.parse(nested(levels)))).toEqual({ args: {}, argsError });
   });
 
-  it("too deep end no run: the model may call again", async () => {
+  it("that are too deep end no run: the model may call again", async () => {
     const wire = await serve([badArgs("weather", nested(20_000)), say("done")]);
     const row = rows.find(({ name }) => name === "openai-chat") ?? rows[0];
     if (row === undefined) throw new Error("there is no row");
@@ -68,7 +68,7 @@ describe("arguments that are nested", () => {
 describe.each(rows.filter(({ name }) => name !== "google" && name !== "bedrock"))(
   "such a number in a call of $name",
   (row) => {
-    it("is told to the model, which may call again", async () => {
+    it("is reported to the model, which may call again", async () => {
       const wire = await serve([badArgs("weather", '{"city":"Oslo","n":1e999}'), say("done")]);
       const run = await new Agent({ model: row.model(wire), tools: [weather] }).run("go");
       expect([run.end?.reason, run.text]).toEqual(["completed", "done"]);
@@ -135,8 +135,8 @@ const contentOf = (codec: Codec, frames: readonly Frame[]): unknown => {
   return decoder.end().content;
 };
 
-describe("a value that is not all of a call's arguments", () => {
-  it.each(twofold)("never stands for all of them: %s", (_name, codec, frames) => {
+describe("a value that is only a part of a call's arguments", () => {
+  it.each(twofold)("never replaces all of them: %s", (_name, codec, frames) => {
     expect(contentOf(codec, frames)).toEqual([
       expect.objectContaining({
         rawArgs: '{}{"city":"Oslo"}',
@@ -146,7 +146,7 @@ describe("a value that is not all of a call's arguments", () => {
     ]);
   });
 
-  it("gives way to those that come in a part of their own, also where their digits are kept", () => {
+  it("is replaced by those that come in a part of their own, which keep their digits too", () => {
     const part = (functionCall: string, finish: string): Frame => ({
       event: undefined,
       data: `{"candidates":[{"content":{"parts":[{"functionCall":${functionCall}}]}${finish}}]}`,

@@ -45,13 +45,13 @@ describe("the catalogue", () => {
       "arn:aws:bedrock:eu-central-1:123456789012:inference-profile/eu.amazon.nova-pro-v1:0",
       "eu.amazon.nova-pro-v1:0",
     ],
-  ])("takes %s/%s for %s", (provider, name, base) => {
+  ])("finds %s/%s as %s", (provider, name, base) => {
     const facts = factsOf(provider, name);
     expect(facts?.price).toBeDefined();
     expect(facts).toEqual(factsOf(provider, base));
   });
 
-  it("knows a region's own price, and no price where the region has none", () => {
+  it("has a region's own price, and no price if the region has none", () => {
     const price = (model: string) => factsOf("bedrock", model)?.price?.input;
     expect(price("us.anthropic.claude-sonnet-4-5-20250929-v1:0")).toBe(3.3);
     expect(price("anthropic.claude-sonnet-4-5-20250929-v1:0")).toBe(3);
@@ -60,7 +60,7 @@ describe("the catalogue", () => {
     expect(elsewhere).not.toHaveProperty("price");
   });
 
-  it("knows a resold Claude by Anthropic's name, without a price", () => {
+  it("finds a resold Claude by Anthropic's name, without a price", () => {
     const facts = factsOf("vertex", "claude-sonnet-4-5@20250929");
     expect(facts).toMatchObject({ contextWindow: 200_000, maxOutputTokens: 64_000 });
     expect(facts).not.toHaveProperty("price");
@@ -84,7 +84,7 @@ describe("the catalogue", () => {
     expect(azure("gpt-5", { endpoint: "https://x.openai.azure.com" }).facts).toBeUndefined();
   });
 
-  it("never says zero for unknown: only what is called free costs nothing", () => {
+  it("never has zero for unknown: only what is called free costs nothing", () => {
     for (const { model, facts } of listModels()) {
       expect(facts.contextWindow).toBeGreaterThan(0);
       if (facts.maxOutputTokens !== undefined) expect(facts.maxOutputTokens).toBeGreaterThan(0);
@@ -93,7 +93,7 @@ describe("the catalogue", () => {
     }
   });
 
-  it("does not take a paid model for its free variant, nor the price of a variant for the model's", () => {
+  it("does not confuse a paid model with its free variant, nor the price of a variant with the model's", () => {
     const free = listModels("openrouter/ :free").find(({ model }) => model.endsWith(":free"))!;
     expect(free.facts.price).toEqual({ input: 0, output: 0 });
     const nitro = factsOf("openrouter", "anthropic/claude-sonnet-5:nitro");
@@ -106,7 +106,7 @@ describe("the catalogue", () => {
     for (const entry of listModels()) expect(factsOf(entry.provider, entry.model)).toEqual(entry.facts);
   });
 
-  it("answers any name without a throw", () => {
+  it("never throws, whatever the name is", () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (provider, model) => {
         factsOf(provider, model);
@@ -116,7 +116,7 @@ describe("the catalogue", () => {
     );
   });
 
-  it("says where its data come from and of which day they are", () => {
+  it("names the source of its data and their date", () => {
     expect(catalogueDate).toMatch(/^20\d\d-\d\d-\d\d$/);
     expect(catalogueSource).toMatch(/ \d+\.\d+\.\d+$/);
   });

@@ -15,11 +15,11 @@ test("D8.37 a model with a date in its name has the limit of its model", () => {
   expect(limitOf(openai("gpt-4o-2024-08-06", { apiKey: "k" }))).toBe(plain);
 });
 
-test("D8.37 a name with its provider before it is the same model", async () => {
+test("D8.37 a name with its provider in front is the same model", async () => {
   expect(limitOf(await modelFromName("openai/gpt-4o"))).toBe(limitOf(openai("gpt-4o", { apiKey: "k" })));
 });
 
-test("D8.37 of a model nobody knows there is no limit, and nothing is due", () => {
+test("D8.37 an unknown model has no limit, and nothing is due", () => {
   const limit = limitOf(openai("gpt-of-tomorrow", { apiKey: "k" }));
   expect(limit).toBeUndefined();
   expect(compactionDue(settings, { inputTokens: 9e9, outputTokens: 0 }, limit)).toBe(false);

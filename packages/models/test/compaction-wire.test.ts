@@ -141,7 +141,7 @@ const reply =
   "<retain>keep ref=o9</retain><summary>what happened so far, in short</summary><left>- rest</left>";
 
 describe.each(Object.keys(providers))("for %s", (name) => {
-  test("D8.41 C10.66 what the summariser is asked, and what a compaction leaves, in the middle of a turn or at its end, is taken", () => {
+  test("D8.41 C10.66 the summarising request, and the history after a compaction, in the middle of a turn or at its end, are accepted", () => {
     let compactions = 0;
     fc.assert(
       fc.property(turns, fc.constantFrom(...formats), fc.boolean(), (rows, settings, goesOn) => {

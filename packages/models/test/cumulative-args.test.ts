@@ -3,7 +3,7 @@
 import { describe, expect, it } from "vitest";
 import { textOfPieces } from "../src/answer/cumulative-args.ts";
 
-describe("the text of a call's arguments", () => {
+describe("the full text of a call's arguments", () => {
   it.each([
     ["in pieces", ['{"a"', ":1", "}"], '{"a":1}'],
     ["all of them so far, each time", ["{", '{"a"', '{"a":1}'], '{"a":1}'],
@@ -12,7 +12,7 @@ describe("the text of a call's arguments", () => {
     ["broken off, and whole once more", ['{"a"', ":", '{"a":1}'], '{"a":1}'],
     ["an object whose first member begins like it", ['{"a":', '{"a":1}', "}"], '{"a":{"a":1}}'],
     ["nothing", [], ""],
-  ])("is made of what was told: %s", (_title, pieces, text) => {
+  ])("is found from the pieces: %s", (_title, pieces, text) => {
     expect(textOfPieces(pieces)).toBe(text);
   });
 
@@ -22,7 +22,7 @@ describe("the text of a call's arguments", () => {
     ["an empty object behind a brace", ["{", "{}"]],
     ["what broke off in the middle of being told again", ["{", '{"a"', '{"a":1']],
     ["a list", ["[", "[1]"]],
-  ])("is joined where it is no object either way: %s", (_title, pieces) => {
+  ])("is the joined pieces if neither reading gives an object: %s", (_title, pieces) => {
     expect(textOfPieces(pieces)).toBe(pieces.join(""));
   });
 });

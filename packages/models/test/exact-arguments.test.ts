@@ -107,7 +107,7 @@ const calls: [string, (id: string, options: ProviderOptions) => Model, object, o
 ];
 
 describe.each(calls)("the digits of a long integer in arguments of %s", (_name, make, called, ended) => {
-  it.each([true, false])("come and go back whole (streamed: %s)", async (stream) => {
+  it.each([true, false])("are kept in both directions (streamed: %s)", async (stream) => {
     const sent: string[] = [];
     const model = make("m", {
       apiKey: "k",
@@ -130,7 +130,7 @@ describe.each(calls)("the digits of a long integer in arguments of %s", (_name, 
   });
 });
 
-describe("such digits in what is no call of ours", () => {
+describe("such digits outside of our calls", () => {
   const part = `{"toolCall":{"id":"s","toolType":"X","args":{"id":[${digits}]}}}`;
   const body = `{"candidates":[{"content":{"role":"model","parts":[${part},{"functionCall":{"name":"big","args":{}}}]},"finishReason":"STOP"}]}`;
 

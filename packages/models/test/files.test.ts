@@ -43,14 +43,14 @@ function sent(codec: Codec, file: FilePart, accepts?: readonly string[]): string
 
 describe.each(protocols)("a file over %s", (_name, codec) => {
   it.each([[undefined], [["*/*"]], [["image/*"]], [["image/png"]], [["IMAGE/PNG"]], [["image/x-png"]]])(
-    "goes along where the model takes %j",
+    "is sent if the model accepts %j",
     (accepts) => {
       expect(sent(codec, image(), accepts)).toContain(pixel);
     },
   );
 
   it.each([[[]], [["text/plain"]], [["image/jpeg"]], [["audio/*"]]])(
-    "is named, and does not go along, where the model takes %j",
+    "is named, and not sent, if the model accepts %j",
     (accepts) => {
       expect(sent(codec, image(), accepts)).not.toContain(pixel);
       expect(sent(codec, image(), accepts)).toContain("image/png");
@@ -58,13 +58,13 @@ describe.each(protocols)("a file over %s", (_name, codec) => {
   );
 
   it.each([["IMAGE/PNG"], ["image/x-png"], ["image/png; charset=binary"], ["Image/PNG;q=1"]])(
-    "goes by the name that providers know where its type is written %j",
+    "is sent with the media type that providers know if it is written as %j",
     (written) => {
       expect(sent(codec, image(written), ["image/*"])).toBe(sent(codec, image(), ["image/*"]));
     },
   );
 
-  it("goes by its type without what a header says beside it", () => {
+  it("is sent with its media type without parameters", () => {
     expect(sent(codec, table("text/csv; charset=utf-8"))).toBe(sent(codec, table()));
   });
 });
@@ -97,11 +97,11 @@ describe.each(protocols.filter(([name]) => /Anthropic|Chat|Responses/.test(name)
   (_name, codec) => {
     const text = (data: string): FilePart => ({ type: "file", mediaType: "text/plain", name: "a.txt", data });
 
-    it("is text for every model, whatever else it takes", () => {
+    it("is text for every model, whatever else the model accepts", () => {
       expect(sent(codec, text(btoa("to the letter")), ["image/*"])).toContain("to the letter");
     });
 
-    it("that is no base64 is its own text", () => {
+    it("that is not base64 is its own text", () => {
       expect(sent(codec, text("as it stands: ü!"))).toContain("as it stands: ü!");
     });
   },

@@ -69,7 +69,7 @@ function textOf(reader: FrameJson, frame: string): string | undefined {
   return isAlike?.takes(frame) ? told : undefined;
 }
 
-describe("frames that look alike", () => {
+describe("similar frames", () => {
   test("give what JSON.parse gives, whatever comes between them", () => {
     fc.assert(
       fc.property(fc.array(anyFrame, { maxLength: 40 }), fc.nat(4), (frames, first) => {
@@ -80,7 +80,7 @@ describe("frames that look alike", () => {
     );
   });
 
-  test("of one shape give what JSON.parse gives, and are not parsed again once enough of them were", () => {
+  test("of one shape give what JSON.parse gives, and are not parsed again after enough of them", () => {
     fc.assert(
       fc.property(
         fc.nat(shapes.length - 1),
@@ -107,7 +107,7 @@ describe("frames that look alike", () => {
     );
   });
 
-  test("tell a text alone only where nothing but the text is another than in the frame before", () => {
+  test("give a text alone only if nothing but the text differs from the frame before", () => {
     fc.assert(
       fc.property(fc.array(anyFrame, { maxLength: 40 }), fc.nat(4), (frames, first) => {
         const reader = new FrameJson(paths, JSON.parse, first);
@@ -129,7 +129,7 @@ describe("frames that look alike", () => {
     expect(textOf(reader, '{"text":"c"}')).toBeUndefined();
   });
 
-  test("have the counters they have, also such as an earlier one had", () => {
+  test("have their own counters, even if an earlier frame had the same", () => {
     const reader = new FrameJson(paths, JSON.parse, 0);
     for (const [text, n] of [
       ["a", 1],
@@ -140,7 +140,7 @@ describe("frames that look alike", () => {
       expect(reader.parse(JSON.stringify({ text, created: n }))).toEqual({ text, created: n });
   });
 
-  test("are all parsed in a short answer, and told apart from the thirteenth on", () => {
+  test("are all parsed in a short answer, and recognised from the thirteenth on", () => {
     const reader = new FrameJson(paths);
     for (let at = 1; at <= 13; at += 1) {
       expect(textOf(reader, '{"text":"b"}')).toBeUndefined();
@@ -149,7 +149,7 @@ describe("frames that look alike", () => {
     expect(textOf(reader, '{"text":"b"}')).toBe("b");
   });
 
-  test("are not parsed again for the escapes in their text", () => {
+  test("are not parsed again because of escapes in their text", () => {
     fc.assert(
       fc.property(fc.array(anyText, { minLength: 1, maxLength: 30 }), (texts) => {
         let parsed = 0;
@@ -179,7 +179,7 @@ describe("frames that look alike", () => {
     ['{"text":"a"}', '{"text":"b\nc"}'],
     ['{"text":"ab"}', '{"text":"}'],
     ['{"text":"a","content":"a"}', '{"text":"b","content":"c"}'],
-  ])("tell %s from %s", (first, second) => {
+  ])("are distinguished: %s and %s", (first, second) => {
     const reader = new FrameJson(paths, JSON.parse, 0);
     reader.parse(first);
     let wanted: unknown;

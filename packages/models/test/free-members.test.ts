@@ -18,8 +18,8 @@ async function asked(output: z.ZodType): Promise<string> {
   return bodies[0] ?? "";
 }
 
-describe("an object of free members", () => {
-  test("is asked for by a tool of a Claude, which is held to named members alone and could only leave it empty", async () => {
+describe("an object with arbitrary members", () => {
+  test("is requested with a tool from a Claude, whose schemas allow named members only and would leave it empty", async () => {
     const body = await asked(z.object({ prices: z.record(z.string(), z.number()) }));
     expect(body).toContain('"name":"final_output"');
     expect(body).not.toContain("output_config");

@@ -42,17 +42,17 @@ it.each(protocols)("each count that grew is a sign of life: %s", (_name, codec, 
   ]);
 });
 
-it.each(protocols)("one that is told again is none: %s", (_name, codec, counts) => {
+it.each(protocols)("a repeated count is not: %s", (_name, codec, counts) => {
   expect(told(codec, [counts(10), counts(10), counts(10)])).toEqual([]);
 });
 
-it.each(protocols)("one that falls and rises again is none: %s", (_name, codec, counts) => {
+it.each(protocols)("a count that falls and rises again is not: %s", (_name, codec, counts) => {
   expect(told(codec, [counts(10), counts(20), counts(10), counts(20), counts(10), counts(20)])).toEqual([
     { type: "progress" },
   ]);
 });
 
-it("what is shown is its own sign", () => {
+it("text that is shown is a sign of life itself", () => {
   const says = (content: string, written: number): Json => ({
     choices: [{ index: 0, delta: { content } }],
     usage: { completion_tokens: written },

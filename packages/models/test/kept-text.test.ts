@@ -13,7 +13,7 @@ import { KeptText } from "../src/kept-text.ts";
 const decoded = (bytes: Uint8Array | undefined): string =>
   bytes === undefined ? "" : new TextDecoder().decode(bytes);
 
-test("a text that grows is its bytes and the rest, and bytes that were given away stay what they were", () => {
+test("a growing text is its kept bytes and the rest, and bytes that were handed out never change", () => {
   fc.assert(
     fc.property(
       fc.array(fc.tuple(fc.string({ unit: "grapheme" }), fc.nat(20_000), fc.boolean()), { maxLength: 12 }),
@@ -81,7 +81,7 @@ describe.each<[string, Codec]>([
   ["Anthropic Messages", anthropicMessages],
   ["Bedrock Converse", bedrockConverse],
 ])("a request of %s", (_name, codec) => {
-  test("says the same in pieces, while it grows, when it is sent again, and when the history is another one", () => {
+  test("gives the same text in pieces, while it grows, when it is sent again, and when the history is another one", () => {
     const encoder = codec.encoder({ origin, facts: {} });
     const fresh = (messages: Message[]): string =>
       codec.encoder({ origin, facts: {} }).encode(requestOf(messages)).body;

@@ -27,13 +27,13 @@ const toldBy =
     });
 const told = toldBy(openaiChat);
 
-describe("a refusal tells of a quirk", () => {
+describe("a refusal reveals a quirk", () => {
   it.each([
     "The `reasoning_content` in the thinking mode must be passed back to the API.",
     "thinking is enabled but reasoning_content is missing in assistant tool call message at index 2",
     "Missing `reasoning_content` field in the assistant message at message index 2",
     "an assistant message with tool_calls must include reasoning_content when thinking is enabled",
-  ])("that reasoning must come back: %s", (message) => {
+  ])("reasoning must be sent back: %s", (message) => {
     const echo = { echoReasoning: "reasoning_content", reasoningFill: "" };
     expect(told({ message })).toEqual(echo);
     // Where the empty text was sent already, it counts as missing; a space does not.
@@ -41,7 +41,7 @@ describe("a refusal tells of a quirk", () => {
     expect(told({ message }, { ...echo, reasoningFill: " " })).toBeUndefined();
   });
 
-  it("that the output limit has the other name, whichever that is", () => {
+  it("the output limit has its other name, whichever that is", () => {
     const max_tokens =
       "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.";
     expect(told({ message: max_tokens }, { maxTokensField: "max_tokens" })).toEqual({
@@ -66,7 +66,7 @@ describe("a refusal tells of a quirk", () => {
     "Invalid parameter: stream_options",
     "unknown field `stream_options`, expected one of `model`, `messages`",
     "The 'stream_options' parameter is only allowed when 'stream' is enabled.",
-  ])("that nobody counts in a stream: %s", (message) => {
+  ])("usage in a stream is not supported: %s", (message) => {
     expect(told({ message })).toEqual({ streamUsage: false });
     expect(told({ message }, { streamUsage: false })).toBeUndefined();
   });
@@ -77,7 +77,7 @@ describe("a refusal tells of a quirk", () => {
     "Unsupported value: 'messages[0].role' does not support 'developer' with this model.",
     "chat template rejected the request: Unexpected message role.",
     "Upstream request failed: [1214] Incorrect role information",
-  ])("that nobody knows a developer: %s", (message) => {
+  ])("the developer role is unknown: %s", (message) => {
     expect(told({ message }, { systemRole: "developer" })).toEqual({ systemRole: "system" });
     expect(told({ message })).toBeUndefined();
   });
@@ -88,13 +88,16 @@ describe("a refusal tells of a quirk", () => {
     "Developer instruction is not enabled for models/gemma-3-27b-it",
     "This model does not support the system role",
     "'system' is not a supported role",
-  ])("that there is no system, and that it goes to the user, whose turns are joined: %s", (message) => {
-    const quirks = { systemRole: "user", systemFirstOnly: true, alternate: true };
-    expect(told({ message })).toEqual(quirks);
-    expect(told({ message }, quirks)).toBeUndefined();
-  });
+  ])(
+    "there is no system role, so the system prompt goes to the user, whose turns are joined: %s",
+    (message) => {
+      const quirks = { systemRole: "user", systemFirstOnly: true, alternate: true };
+      expect(told({ message })).toEqual(quirks);
+      expect(told({ message }, quirks)).toBeUndefined();
+    },
+  );
 
-  it("that the system speaks first or not at all, and that roles alternate", () => {
+  it("the system may only speak first or not at all, and roles alternate", () => {
     const first = "invalid params, chat content has invalid message role: system (2013)";
     expect(told({ message: first })).toEqual({ systemFirstOnly: true });
     const qwens = "Jinja Exception: System message must be at the beginning.";
@@ -117,7 +120,7 @@ describe("a refusal tells of a quirk", () => {
     "The system message must be the first message",
     "invalid params, invalid chat setting (2013)",
     "Only user, assistant and tool roles are supported, with the exception of an initial optional system message!",
-  ])("that the system speaks first alone, in other words: %s", (message) => {
+  ])("only the first message may be the system's, in other words: %s", (message) => {
     expect(told({ message })).toEqual({ systemFirstOnly: true });
     expect(told({ message }, { systemFirstOnly: true })).toBeUndefined();
   });
@@ -125,7 +128,7 @@ describe("a refusal tells of a quirk", () => {
   it.each([
     "The first message (except the system message) of deepseek-reasoner must be a user message, but an assistant message detected.",
     "Conversations must start with a user prompt. Try again with a conversation that starts with a user prompt.",
-  ])("that a person speaks first: %s", (message) => {
+  ])("the first message must be the user's: %s", (message) => {
     expect(told({ message })).toEqual({ needsUser: true });
     expect(told({ message }, { needsUser: true })).toBeUndefined();
   });
@@ -139,7 +142,7 @@ describe("a refusal tells of a quirk", () => {
     "Assistant response prefill is incompatible with enable_thinking.",
     "Cannot set `add_generation_prompt` to True when the last message is from the assistant.",
     "Cannot have 2 or more assistant messages at the end of the list.",
-  ])("that no answer may stand at the end: %s", (message) => {
+  ])("the last message must not be an answer: %s", (message) => {
     expect(told({ message })).toEqual({ noAssistantLast: true });
     expect(told({ message }, { noAssistantLast: true })).toBeUndefined();
   });
@@ -148,7 +151,7 @@ describe("a refusal tells of a quirk", () => {
     "Grammar-based generation (json_schema, regex, ebnf, structural_tag) is not supported when the server is launched with --grammar-backend none",
     "Invalid grammar specification: 'triggers'",
     "Guided decoding is not supported on this backend",
-  ])("that nothing can be forced, neither a call nor what is in it: %s", (message) => {
+  ])("nothing can be forced, neither a call nor its arguments: %s", (message) => {
     expect(told({ message })).toEqual({ forcedChoice: "never" });
     const strict = { forcedChoice: "never", strictTools: false };
     expect(told({ message }, { strictTools: true })).toEqual(strict);
@@ -165,7 +168,7 @@ describe("a refusal tells of a quirk", () => {
     "The tool_choice parameter does not support being set to required or object in thinking mode",
     "tool_choice 'specified' is incompatible with thinking enabled",
     "[{'type': 'value_error', 'loc': ('body',), 'msg': 'Value error, `tool_choice` must either be a named tool, \"auto\", or \"none\".'}]",
-  ])("that no call can be forced: %s", (message) => {
+  ])("no call can be forced: %s", (message) => {
     expect(told({ message })).toEqual({ forcedChoice: "never" });
     expect(told({ message }, { forcedChoice: "never" })).toBeUndefined();
   });
@@ -181,7 +184,7 @@ describe("a refusal tells of a quirk", () => {
     "invalid JSON schema for tool look, tools[0].function.parameters: `/properties/at/pattern`: invalid or unsupported Perl syntax",
     "JSON Schema not supported: could not understand the instance `{'not': {}}`.",
     "Invalid tools[0].function.parameters: unsupported keyword pattern",
-  ])("that a grammar says less than schemas do: %s", (message) => {
+  ])("a grammar supports less than schemas do: %s", (message) => {
     expect(told({ message })).toEqual({ plainSchemas: true });
     expect(told({ message }, { plainSchemas: true })).toBeUndefined();
     // Strict is what some of them cannot be.
@@ -198,7 +201,7 @@ describe("a refusal tells of a quirk", () => {
       "Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant",
       { noAssistantLast: true },
     ],
-  ])("that a Mistral stands behind it: %s", (message, quirks) => {
+  ])("the server is a Mistral: %s", (message, quirks) => {
     expect(told({ message })).toEqual(quirks);
     expect(told({ message }, quirks)).toBeUndefined();
   });
@@ -208,18 +211,18 @@ describe("a refusal tells of a quirk", () => {
     "Error: Unknown (built-in) filter 'items' for type String",
     "Unknown method: items at row 91, column 22",
     "messages.1.tool_calls.0.function.arguments: Input should be a valid dictionary",
-  ])("that arguments are gone through: %s", (message) => {
+  ])("the arguments are read as an object: %s", (message) => {
     expect(told({ message })).toEqual({ objectArguments: true });
     expect(told({ message }, { objectArguments: true })).toBeUndefined();
   });
 
-  it("that there is one place for text and thinking", () => {
+  it("text and thinking share one place", () => {
     const message = "Cannot pass both content and thinking in an assistant message with tool calls!";
     expect(told({ message })).toEqual({ textBesideCalls: false });
     expect(told({ message }, { textBesideCalls: false })).toBeUndefined();
   });
 
-  it("that a Responses server does not take an item's status or phase back", () => {
+  it("a Responses server does not accept an item's status or phase back", () => {
     const message = (member: string): string => `Unknown parameter: 'input[3].${member}'.`;
     const of = toldBy(openaiResponses);
     expect(of({ message: message("status") })).toEqual({ omitInItems: ["status"] });
@@ -237,7 +240,7 @@ describe("a refusal tells of a quirk", () => {
     ["noAssistantLast", true, "The last message must be from the user."],
     ["systemFirstOnly", true, "System message must be at the beginning."],
     ["forcedChoice", false, "tool_choice required is not supported in thinking mode"],
-  ])("what stands behind Responses: %s is %s after: %s", (quirk, value, message) => {
+  ])("what is behind Responses: %s is %s after: %s", (quirk, value, message) => {
     const of = toldBy(openaiResponses);
     expect(of({ message })).toEqual({ [quirk]: value });
     expect(of({ message }, { [quirk]: value })).toBeUndefined();
@@ -246,7 +249,7 @@ describe("a refusal tells of a quirk", () => {
   it.each([
     "* GenerateContentRequest.contents[2].parts[0].function_response.name: Name cannot be empty.",
     "chat template error: Jinja Exception: Invalid tool response: 'name' must be provided.",
-  ])("that a result has to be named: %s", (message) => {
+  ])("a result must have its tool's name: %s", (message) => {
     expect(told({ message })).toEqual({ toolNames: true });
     expect(told({ message }, { toolNames: true })).toBeUndefined();
   });
@@ -255,7 +258,7 @@ describe("a refusal tells of a quirk", () => {
     "No user query found in messages.",
     "First message must be from user",
     "<400> InternalError.Algo.InvalidParameter: The input messages do not contain elements with the role of user",
-  ])("that there must be a person: %s", (message) => {
+  ])("there must be a user message: %s", (message) => {
     expect(told({ message })).toEqual({ needsUser: true });
     expect(told({ message }, { needsUser: true })).toBeUndefined();
   });
@@ -263,12 +266,12 @@ describe("a refusal tells of a quirk", () => {
   it.each([
     "This model only supports single tool-calls at once!",
     "chat template error: Jinja Exception: This model only supports single tool-calls at once!",
-  ])("that a message holds one call: %s", (message) => {
+  ])("a message may have only one call: %s", (message) => {
     expect(told({ message })).toEqual({ singleCalls: true });
     expect(told({ message }, { singleCalls: true })).toBeUndefined();
   });
 
-  it("what stands beside calls where no text does", () => {
+  it("the content of a message with calls and without text", () => {
     const empty = "messages: text content blocks must be non-empty";
     expect(told({ message: empty }, { nullContent: false })).toEqual({ nullContent: true });
     expect(told({ message: empty })).toBeUndefined();
@@ -296,18 +299,18 @@ describe("a refusal tells of a quirk", () => {
       message:
         "messages[3]: data did not match any variant of untagged enum ChatCompletionRequestToolMessageContent",
     },
-  ])("that a tool's message holds no files: %j", (error) => {
+  ])("a tool message may not have files: %j", (error) => {
     expect(told(error, { toolImages: true })).toEqual({ toolImages: false });
     expect(told(error) ?? {}).not.toHaveProperty("toolImages");
   });
 
-  it("that calls must be signed", () => {
+  it("calls must be signed", () => {
     const message = "Function call is missing a thought_signature in functionCall parts.";
     expect(told({ message })).toEqual({ signCalls: true });
     expect(told({ message }, { signCalls: true })).toBeUndefined();
   });
 
-  it("that text and calls exclude each other", () => {
+  it("text and calls exclude each other", () => {
     const message = "Assistant message must have either content or tool_calls, but not both.";
     expect(told({ message })).toEqual({ textBesideCalls: false });
     expect(told({ message }, { textBesideCalls: false })).toBeUndefined();
@@ -318,19 +321,19 @@ describe("a refusal tells of a quirk", () => {
     "Unknown parameter: 'tools[0].function.strict'.",
     "Extra inputs are not permitted, field: 'tools[0].function.strict'",
     "[{'type': 'extra_forbidden', 'loc': ('body', 'tools', 0, 'function', 'strict'), 'msg': 'Extra inputs are not permitted'}]",
-  ])("that no tool can be strict: %s", (message) => {
+  ])("no tool can be strict: %s", (message) => {
     expect(told({ message }, { strictTools: true })).toEqual({ strictTools: false });
     expect(told({ message })).toBeUndefined();
   });
 
-  it("that tools and thinking exclude each other", () => {
+  it("tools and thinking exclude each other", () => {
     const message =
       "Function tools with reasoning_effort are not supported for gpt-5.6 in /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'.";
     expect(told({ message, param: "reasoning_effort" })).toEqual({ reasoningWithTools: false });
     expect(told({ message }, { reasoningWithTools: false })).toBeUndefined();
   });
 
-  it("that a model behind Responses has no encrypted reasoning to give", () => {
+  it("a model behind Responses has no encrypted reasoning", () => {
     const target = { origin: { api: "openai-responses", provider: "p", model: "m" }, facts: {} };
     const message = "Encrypted content is not supported with this model.";
     const learned = (compat: object): object | undefined =>
@@ -342,14 +345,14 @@ describe("a refusal tells of a quirk", () => {
     expect(learned({ encryptedReasoning: false })).toBeUndefined();
   });
 
-  it("that reasoning goes back as it came where Responses has it in plain words", () => {
+  it("reasoning is sent back as it came if Responses has it as plain text", () => {
     const message = "The `reasoning_text` in the thinking mode must be passed back to the API.";
     const by = toldBy(openaiResponses);
     expect(by({ message })).toEqual({ plainReasoning: true });
     expect(by({ message }, { plainReasoning: true })).toBeUndefined();
   });
 
-  it("that a setting is not known, where the code says so; a value that is refused is no quirk", () => {
+  it("a setting is unknown, if the code says so; a refused value is not a quirk", () => {
     const message = "Unsupported parameter: 'temperature' is not supported with this model.";
     const code = "unsupported_parameter";
     expect(told({ message, code, param: "temperature" }, { omit: ["store"] })).toEqual({
@@ -361,12 +364,12 @@ describe("a refusal tells of a quirk", () => {
   });
 });
 
-describe("a refusal of a Gemini's tells what it thinks of signatures", () => {
+describe("a refusal by a Gemini reveals", () => {
   const missing =
     "Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly";
   const elsewhere = "function call `default_api:g` in the 2. content block is missing a `thought_signature`.";
 
-  it.each([missing, elsewhere])("that it wants them: %s", (message) => {
+  it.each([missing, elsewhere])("that it requires signatures: %s", (message) => {
     const by = toldBy(googleGenerativeAi, "gemini-2.5-flash");
     expect(by({ message })).toEqual({ needsSignatures: true });
     expect(by({ message }, { needsSignatures: true })).toBeUndefined();
@@ -377,7 +380,7 @@ describe("a refusal of a Gemini's tells what it thinks of signatures", () => {
     "Corrupted thought signature.",
     "Invalid thought signature.",
     "Unable to submit request because Thought signature is not valid.. Learn more: https://cloud.google.com/",
-  ])("that it takes none back: %s", (message) => {
+  ])("that it accepts no signatures back: %s", (message) => {
     const by = toldBy(googleGenerativeAi, "gemini-3-pro");
     const without = { needsSignatures: true, ownSignatures: false };
     expect(by({ message })).toEqual(without);
@@ -388,20 +391,20 @@ describe("a refusal of a Gemini's tells what it thinks of signatures", () => {
     "Unable to submit request because `look` functionDeclaration `parameters.at` schema didn't specify the schema type field.",
     "* GenerateContentRequest.tools[0].function_declarations[3].parameters.properties[at].items: field predicate failed: == Type.ARRAY",
     "Invalid JSON payload received. Unknown name \"uniqueItems\" at 'tools[0].function_declarations[4].parameters.properties[2].value': Cannot find field.",
-  ])("that a tool's schema is made into the older form on the way: %s", (message) => {
+  ])("that a tool's schema is converted to the older form on the way: %s", (message) => {
     const by = toldBy(googleGenerativeAi, "gemini-3-pro");
     expect(by({ message })).toEqual({ schemas: "openapi" });
     expect(by({ message }, { schemas: "openapi" })).toBeUndefined();
   });
 
-  it("that rules on values make a schema too much for it", () => {
+  it("that rules on values make a schema too large for it", () => {
     const by = toldBy(googleGenerativeAi, "gemini-3-pro");
     const message = "The specified schema produces a constraint that has too many states for serving.";
     expect(by({ message })).toEqual({ schemas: "strict" });
     expect(by({ message }, { schemas: "strict" })).toBeUndefined();
   });
 
-  it("and nothing where it speaks of something else", () => {
+  it("nothing if it is about something else", () => {
     const by = toldBy(googleGenerativeAi, "gemini-3-pro");
     const badName = "tools[0].function_declarations[1].name: Invalid function name.";
     expect(by({ message: badName })).toBeUndefined();
@@ -411,14 +414,14 @@ describe("a refusal of a Gemini's tells what it thinks of signatures", () => {
   });
 });
 
-describe("a refusal in Anthropic's protocol tells of a server that is not Anthropic", () => {
+describe("a refusal in Anthropic's protocol reveals a server that is not Anthropic", () => {
   const by = toldBy(anthropicMessages);
 
   it.each([
     "The `content[].thinking` in the thinking mode must be passed back to the API.",
     "Missing thinking block in the assistant message at message index 11. For more information, please refer to the guide",
     "thinking is enabled but reasoning_content is missing in assistant tool call message at index 1",
-  ])("that signs no thinking and wants it back: %s", (message) => {
+  ])("that does not sign thinking and requires it back: %s", (message) => {
     const filled = { unsignedThinking: true, thinkingFill: " " };
     expect(by({ message })).toEqual(filled);
     expect(by({ message }, { unsignedThinking: true })).toEqual(filled);
@@ -430,17 +433,17 @@ describe("a refusal in Anthropic's protocol tells of a server that is not Anthro
     "Unknown field: cache_control",
     "messages.0.content.0: cache_control is not supported by this model",
     "A maximum of 4 blocks with cache_control may be provided. Found 5.",
-  ])("that there is no place for our cache marks: %s", (message) => {
+  ])("that does not support our cache marks: %s", (message) => {
     expect(by({ message })).toEqual({ cache: "never" });
     expect(by({ message }, { cache: "never" })).toBeUndefined();
   });
 
-  it("and nothing where it is about what stands in the caller's own mark", () => {
+  it("but not if it is about the content of the caller's own mark", () => {
     const message = "system.0.cache_control.ephemeral.scope: Extra inputs are not permitted";
     expect(by({ message })).toBeUndefined();
   });
 
-  it("how it is asked to think, where its name does not tell", () => {
+  it("and how thinking is requested, if the model's name does not show it", () => {
     const message =
       '"thinking.type.enabled" is not supported for this model. Use "thinking.type.adaptive" and "output_config.effort" to control thinking behavior.';
     expect(by({ message })).toEqual({ thinking: "adaptive" });
@@ -455,7 +458,7 @@ describe("a refusal in Anthropic's protocol tells of a server that is not Anthro
   it.each([
     "messages.1: `web_search` tool use with id `srvtoolu_1` was found without a corresponding `web_search_tool_result` block",
     "This model does not support assistant message prefill. The conversation must end with a user message.",
-  ])("that does not take its own pauses back: %s", (message) => {
+  ])("that does not accept its own paused answers back: %s", (message) => {
     expect(by({ message })).toEqual({ resumesPauses: false });
     expect(by({ message }, { resumesPauses: false })).toBeUndefined();
   });
@@ -463,12 +466,12 @@ describe("a refusal in Anthropic's protocol tells of a server that is not Anthro
   it.each([
     'messages.1.content.0: Invalid `signature` in `thinking` block. The block is bound to a different conversation. Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to "drop_block". The `system` prompt differs.',
     'messages.5.content.0: Invalid `signature` in `thinking` block. The block is bound to a different conversation. Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to "drop_block". This setting requires the `thinking-binding-controls-2026-08-01` value in the `anthropic-beta` header.',
-  ])("that thinking is bound to what stood before it: %s", (message) => {
+  ])("whose thinking is bound to earlier messages: %s", (message) => {
     expect(by({ message })).toEqual({ unbindsThinking: true });
     expect(by({ message }, { unbindsThinking: true })).toBeUndefined();
   });
 
-  it("that a block of its own is not taken back, as long as its feature is not asked for", () => {
+  it("that does not accept one of its own blocks back, while its feature is not requested", () => {
     const message =
       "messages.1.content.0: Input tag 'fallback' found using 'type' does not match any of the expected tags: 'document', 'image', 'text', 'tool_use'";
     expect(by({ message })).toEqual({ refusedBlocks: ["fallback"] });
@@ -480,7 +483,7 @@ describe("a refusal in Anthropic's protocol tells of a server that is not Anthro
   it.each([
     'tool_choice: type "tool" and "any" are not supported for this model.',
     "Thinking may not be enabled when tool_choice forces tool use.",
-  ])("that no call can be forced: %s", (message) => {
+  ])("that cannot force a call: %s", (message) => {
     expect(by({ message })).toEqual({ forcedTools: false });
     expect(by({ message }, { forcedTools: false })).toBeUndefined();
   });
@@ -489,7 +492,7 @@ describe("a refusal in Anthropic's protocol tells of a server that is not Anthro
     [400, "container: Container `container_1` has expired"],
     [404, "Container container_1 not found"],
     [500, "Internal server error"],
-  ])("that a container is gone: %s %s", (status, message) => {
+  ])("whose container is gone: %s %s", (status, message) => {
     const target = { origin: { api: anthropicMessages.api, provider: "p", model: "m" }, facts: {} };
     const told = (compat: object): object | undefined =>
       anthropicMessages.learned?.(
@@ -500,7 +503,7 @@ describe("a refusal in Anthropic's protocol tells of a server that is not Anthro
     expect(told({ containers: "turn" })).toBeUndefined();
   });
 
-  it("that a tool's schema is none by its checks", () => {
+  it("that rejects a tool's schema in its checks", () => {
     const message =
       "tools.18.custom.input_schema: JSON schema is invalid. It must match JSON Schema draft 2020-12 (https://json-schema.org/draft/2020-12).";
     for (const { by, words } of [
@@ -515,7 +518,7 @@ describe("a refusal in Anthropic's protocol tells of a server that is not Anthro
   it.each([
     'messages: roles must alternate between "user" and "assistant", but found multiple "user" roles in a row',
     "After the optional system message, conversation roles must alternate user and assistant roles except for tool calls and results.",
-  ])("that neighbours of one role are to be one message: %s", (message) => {
+  ])("that requires adjacent messages of one role as one message: %s", (message) => {
     expect(by({ message })).toEqual({ alternate: true });
     expect(by({ message }, { alternate: true })).toBeUndefined();
   });
@@ -525,10 +528,10 @@ describe("a refusal in Anthropic's protocol tells of a server that is not Anthro
     "messages.1.content.0: Invalid `signature` in `thinking` block",
     "messages.2: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_1.",
     "prompt is too long: 213462 tokens > 200000 maximum",
-  ])("and nothing where it is: %s", (message) => expect(by({ message })).toBeUndefined());
+  ])("but not if it is: %s", (message) => expect(by({ message })).toBeUndefined());
 });
 
-describe("a local server that says with a 500 what its template cannot render", () => {
+describe("a local server that answers 500 about what its template cannot render", () => {
   const by = (codec: Codec, message: string): object | undefined =>
     codec.learned?.(
       { ...refusal({ message }), status: 500 },
@@ -547,29 +550,29 @@ describe("a local server that says with a 500 what its template cannot render", 
       { plainSchemas: true },
       { plainSchemas: true, strictTools: false },
     ],
-  ])("is learnt of in both of OpenAI's protocols: %s", (message, chat, responses) => {
+  ])("teaches a quirk in both of OpenAI's protocols: %s", (message, chat, responses) => {
     expect(by(openaiChat, message)).toEqual(chat);
     expect(by(openaiResponses, message)).toEqual(responses);
   });
 
-  it("is learnt of in Anthropic's, and where a role is not known", () => {
+  it("teaches a quirk in Anthropic's, and about an unknown role", () => {
     expect(by(anthropicMessages, "Conversation roles must alternate user/assistant")).toEqual({
       alternate: true,
     });
     expect(by(openaiResponses, "Unexpected message role.")).toEqual({ systemRole: "system" });
   });
 
-  it("teaches nothing where it only failed", () => {
+  it("teaches nothing if it merely failed", () => {
     for (const codec of [openaiChat, openaiResponses])
       expect(by(codec, "The server had an error while processing your request")).toBeUndefined();
     expect(by(openaiResponses, "Unknown parameter: 'include'")).toBeUndefined();
   });
 });
 
-describe("a refusal of Converse tells", () => {
+describe("a refusal by Converse reveals", () => {
   const by = toldBy(bedrockConverse);
 
-  it("that a tool's schema is none by its checks", () => {
+  it("that a tool's schema fails its checks", () => {
     const message =
       "The value at toolConfig.tools.0.toolSpec.inputSchema.json is invalid: unsupported keyword";
     expect(by({ message })).toEqual({ plainSchemas: true });
@@ -590,7 +593,7 @@ describe("a refusal of Converse tells", () => {
     "There is nothing available to cache. Please remove the invalid cache point and try again.",
     "You do not have access to explicit prompt caching",
     "Malformed input request: #/messages/0/content/1: extraneous key [cachePoint] is not permitted, please reformat your input and try again.",
-  ])("that nothing is kept: %s", (message) => {
+  ])("that nothing can be cached: %s", (message) => {
     expect(by({ message })).toEqual({ cache: false });
     expect(by({ message }, { cache: false })).toBeUndefined();
   });
@@ -598,12 +601,12 @@ describe("a refusal of Converse tells", () => {
   it.each([
     "messages.2.content: Conversation blocks and tool result blocks cannot be provided in the same turn.",
     "messages.7.content: Conversation blocks and tool use blocks cannot be provided in the same turn.",
-  ])("that calls and results stand alone: %s", (message) => {
+  ])("that calls and results must be alone in a message: %s", (message) => {
     expect(by({ message })).toEqual({ callsAlone: true });
     expect(by({ message }, { callsAlone: true })).toBeUndefined();
   });
 
-  it("and nothing where it is about something else", () => {
+  it("nothing if it is about something else", () => {
     expect(
       by({ message: "The content field in the Message object at messages.1 is empty." }),
     ).toBeUndefined();
@@ -626,7 +629,7 @@ const insideOfClaudes = (error: object): ReturnType<typeof frames> => {
   ]);
 };
 
-describe("a model that learned", () => {
+describe("a model that has learnt a quirk", () => {
   const limited = (wire: RondoWire): Model =>
     openaiCompatible({
       apiKey: "k",
@@ -645,7 +648,7 @@ describe("a model that learned", () => {
   ] as const;
 
   it.each(waysToRefuse)(
-    "asks again at once, keeps the limit, and does not ask the old way in a later run: %s",
+    "sends a new request at once, keeps the limit, and does not send the old form in a later run: %s",
     async (_way, other) => {
       const wire = await serve([other, say("one"), say("two")]);
       const agent = new Agent({ model: limited(wire), settings: { maxOutputTokens: 64 } });
@@ -664,42 +667,39 @@ describe("a model that learned", () => {
       "something else each",
       [otherLimit, { message: "Unrecognized request argument supplied: stream_options" }],
     ],
-  ])(
-    "answers each of two calls that were refused while both were under way, for %s",
-    async (_what, errors) => {
-      const sent: string[] = [];
-      const both = Promise.withResolvers<void>();
-      const model = openaiCompatible({
-        baseURL: "http://127.0.0.1/v1",
-        model: "m",
-        compat: { maxTokensField: "max_tokens" },
-        fetch: async (_url, init) => {
-          const error = errors[sent.push(String(init.body)) - 1];
-          if (sent.length === errors.length) both.resolve();
-          await both.promise;
-          if (error !== undefined) return new Response(JSON.stringify({ error }), { status: 400 });
-          const choices = [{ index: 0, message: { content: "done" }, finish_reason: "stop" }];
-          return new Response(JSON.stringify({ choices }));
-        },
-      });
-      const run = async (): Promise<string> =>
-        (await new Agent({ model, settings: { maxOutputTokens: 64 } }).run("go")).text;
-      expect(await Promise.all([run(), run()])).toEqual(["done", "done"]);
-      expect(await run()).toBe("done");
-      const [, , ...taught] = sent.map((body) => Object.keys(JSON.parse(body) as object));
-      expect(taught.map((members) => members.includes("max_completion_tokens"))).toEqual([true, true, true]);
-      expect(taught.at(-1)?.includes("stream_options")).toBe(errors[0] === errors[1]);
-    },
-  );
+  ])("answers both calls that were refused while they were in flight, for %s", async (_what, errors) => {
+    const sent: string[] = [];
+    const both = Promise.withResolvers<void>();
+    const model = openaiCompatible({
+      baseURL: "http://127.0.0.1/v1",
+      model: "m",
+      compat: { maxTokensField: "max_tokens" },
+      fetch: async (_url, init) => {
+        const error = errors[sent.push(String(init.body)) - 1];
+        if (sent.length === errors.length) both.resolve();
+        await both.promise;
+        if (error !== undefined) return new Response(JSON.stringify({ error }), { status: 400 });
+        const choices = [{ index: 0, message: { content: "done" }, finish_reason: "stop" }];
+        return new Response(JSON.stringify({ choices }));
+      },
+    });
+    const run = async (): Promise<string> =>
+      (await new Agent({ model, settings: { maxOutputTokens: 64 } }).run("go")).text;
+    expect(await Promise.all([run(), run()])).toEqual(["done", "done"]);
+    expect(await run()).toBe("done");
+    const [, , ...taught] = sent.map((body) => Object.keys(JSON.parse(body) as object));
+    expect(taught.map((members) => members.includes("max_completion_tokens"))).toEqual([true, true, true]);
+    expect(taught.at(-1)?.includes("stream_options")).toBe(errors[0] === errors[1]);
+  });
 
-  it.each(waysToRefuse)("asks no third time when it is refused again: %s", async (_way, other) => {
+  it.each(waysToRefuse)("sends no third request after a second refusal: %s", async (_way, other) => {
     const wire = await serve([other, other, say("never asked")]);
     const { end } = await new Agent({ model: limited(wire), settings: { maxOutputTokens: 64 } }).run("go");
     expect(end).toMatchObject({ reason: "error", error: { kind: "invalid_request" } });
     expect(wire.requests).toHaveLength(2);
   });
 
-  it("sends reasoning back to a server that wants it, and has none of a foreign answer", async () => {
+  it("sends reasoning back to a server that requires it, but not that of a foreign answer", async () => {
     const wire = await serve([
       refused({ message: "Missing `reasoning_content` field in the assistant message at message index 2" }),
       say("done"),
@@ -772,7 +772,7 @@ describe("a model that learned", () => {
     ["a status", refused(bound)],
     ["an event of a stream", insideOfClaudes(bound)],
   ])(
-    "lets the server leave thinking out that no longer fits, and keeps the rest: %s",
+    "lets the server leave out thinking that no longer fits, and keeps the rest: %s",
     async (_way, first) => {
       const wire = await serve([first, say("one"), say("two")]);
       const agent = new Agent({ model: claude(wire) });
@@ -786,7 +786,7 @@ describe("a model that learned", () => {
     },
   );
 
-  it("leaves it out itself where a gateway knows nothing of that, and forgets what it learned", async () => {
+  it("leaves it out itself if a gateway does not know that field, and forgets the quirk", async () => {
     const wire = await serve([
       refused(bound),
       refused({ message: "thinking.adaptive.block_binding: Extra inputs are not permitted" }),
@@ -811,7 +811,7 @@ describe("a model that learned", () => {
       "response.failed",
       { type: "response.failed", response: { id: "r", status: "failed", error: noEncrypted } },
     ],
-  ])("learns from an event `%s` of Responses that no reasoning is given encrypted", async (event, data) => {
+  ])("learns from an event `%s` of Responses that there is no encrypted reasoning", async (event, data) => {
     const created = { type: "response.created", response: { id: "r", status: "in_progress" } };
     const wire = await serve([
       frames([
@@ -839,26 +839,29 @@ describe("a model that learned", () => {
     ],
     ["OpenAI's, of a model", "Unsupported value: 'stream' does not support true with this model."],
     ["a gateway's", "Streaming is not supported for this model"],
-  ])("asks for whole answers where no stream is given, and says so once: %s", async (_whose, message) => {
-    const wire = await serve([
-      refused({ code: "unsupported_value", param: "stream", message }),
-      say("one"),
-      say("two"),
-    ]);
-    const agent = new Agent({ model: openai.chat("o3", { apiKey: "k", baseURL: wire.urlFor("openai") }) });
-    const warned: string[] = [];
-    for (const text of ["one", "two"]) {
-      const run = agent.stream("go");
-      for await (const event of run) if (event.type === "warning") warned.push(event.code);
-      expect((await run.result).text).toBe(text);
-    }
-    expect(warned).toEqual(["unsupported_setting"]);
-    expect(wire.requests.map(({ body }) => JSON.stringify(body).includes('"stream":true'))).toEqual([
-      true,
-      false,
-      false,
-    ]);
-  });
+  ])(
+    "requests complete answers if streams are not supported, and says so once: %s",
+    async (_whose, message) => {
+      const wire = await serve([
+        refused({ code: "unsupported_value", param: "stream", message }),
+        say("one"),
+        say("two"),
+      ]);
+      const agent = new Agent({ model: openai.chat("o3", { apiKey: "k", baseURL: wire.urlFor("openai") }) });
+      const warned: string[] = [];
+      for (const text of ["one", "two"]) {
+        const run = agent.stream("go");
+        for await (const event of run) if (event.type === "warning") warned.push(event.code);
+        expect((await run.result).text).toBe(text);
+      }
+      expect(warned).toEqual(["unsupported_setting"]);
+      expect(wire.requests.map(({ body }) => JSON.stringify(body).includes('"stream":true'))).toEqual([
+        true,
+        false,
+        false,
+      ]);
+    },
+  );
 
   it.each([
     "parameter.enable_thinking must be set to false for non-streaming calls",
@@ -866,7 +869,7 @@ describe("a model that learned", () => {
     "This model only support stream mode, please enable the stream parameter to access the model.",
     "enable thinking can not be support when `stream=False`.",
     "Stream must be set to true",
-  ])("asks for streams where no whole answer is given, and says so once: %s", async (message) => {
+  ])("requests streams if complete answers are not supported, and says so once: %s", async (message) => {
     const wire = await serve([
       refused({ code: "invalid_parameter_error", param: null, message }),
       say("one"),
@@ -888,7 +891,7 @@ describe("a model that learned", () => {
     ]);
   });
 
-  it("leaves out what an event of such a stream complains of", async () => {
+  it("leaves out what an event in such a stream complains about", async () => {
     const message = "messages.1.content.0: Invalid `signature` in `thinking` block";
     const wire = await serve([insideOfClaudes({ type: "invalid_request_error", message }), say("one")]);
     const result = await new Agent({ model: claude(wire) }).run(thought);
@@ -899,7 +902,7 @@ describe("a model that learned", () => {
     ]);
   });
 
-  it("learns from an error in a stream of Google's that penalties are not taken", async () => {
+  it("learns from an error in a stream of Google's that penalties are not accepted", async () => {
     const wire = await serve([
       frames(
         inside({ code: 400, status: "INVALID_ARGUMENT", message: "Penalty is not enabled for models/m" }),
@@ -915,7 +918,7 @@ describe("a model that learned", () => {
     ]);
   });
 
-  it("says what it leaves out when it asks again at once, and what both requests leave out only once", async () => {
+  it("warns of what it leaves out when it repeats at once, and only once of what both requests leave out", async () => {
     const message = "Unsupported parameter: 'temperature' is not supported with this model.";
     const refusedSetting = refused({ code: "unsupported_parameter", param: "temperature", message });
     const wire = await serve([refusedSetting, say("one")]);
@@ -934,7 +937,7 @@ describe("a model that learned", () => {
     ]);
   });
 
-  it("does not ask again at once where a word of the answer was told", async () => {
+  it("does not repeat at once if a part of the answer was emitted", async () => {
     const word = {
       data: { id: "c", choices: [{ index: 0, delta: { role: "assistant", content: "Well" } }] },
     };
@@ -946,7 +949,7 @@ describe("a model that learned", () => {
   });
 });
 
-describe("a server that is new", () => {
+describe("a server with several unknown quirks", () => {
   const no = (message: string): ReturnType<typeof raw> =>
     raw(JSON.stringify({ error: { message, type: "invalid_request_error" } }), {
       status: 400,
@@ -964,7 +967,7 @@ describe("a server that is new", () => {
       settings: { maxOutputTokens: 100 },
     });
 
-  it("tells of one quirk after the other, within one call", async () => {
+  it("reveals one quirk after the other, within one call", async () => {
     const wire = await serve([...asked, say("done"), say("more")]);
     const agent = agentOf(wire.url);
     expect((await agent.run("go")).text).toBe("done");
@@ -974,7 +977,7 @@ describe("a server that is new", () => {
     expect(wire.requests.at(-1)?.body).not.toHaveProperty("stream_options");
   });
 
-  it("is not asked without end: what it was taught once in a call is no lesson again", async () => {
+  it("is not called endlessly: a quirk that was learnt in a call is not learnt again in it", async () => {
     const [options] = asked;
     const wire = await serve([options, options, options].map((one) => one as ReturnType<typeof raw>));
     expect((await agentOf(wire.url).run("go")).end).toMatchObject({ error: { kind: "invalid_request" } });

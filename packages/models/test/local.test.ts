@@ -47,8 +47,8 @@ const place = (kind: LocalKind, baseURL: string): { kind: LocalKind; baseURL: st
 const qwen = { name: "qwen3:8b", model: "qwen3:8b", details: { family: "qwen3" } };
 const timeoutMs = 5_000;
 
-describe("looking for a model server on this machine", () => {
-  it("finds Ollama and the models it has that can chat", async () => {
+describe("looking for a local model server", () => {
+  it("finds Ollama and its models that can chat", async () => {
     const embedder = { name: "nomic", model: "nomic", details: { family: "nomic-bert" } };
     await withServer(ollamaServer(embedder, qwen, { name: "llama3:8b" }), async ({ url }) => {
       expect(await findLocal({ timeoutMs, places: [nowhere, place("ollama", url)] })).toEqual({
@@ -67,7 +67,7 @@ describe("looking for a model server on this machine", () => {
     });
   });
 
-  it("takes the first of the list that answers, not the fastest", async () => {
+  it("uses the first of the list that answers, not the fastest", async () => {
     await withServer(ollamaServer(qwen), async ({ url: second }) => {
       let answer: () => void = () => {};
       const slow: Handler = (request, response, message) => {
@@ -82,7 +82,7 @@ describe("looking for a model server on this machine", () => {
     });
   });
 
-  it("says of each why not: nothing there, no model, something else, an error, no answer in time", async () => {
+  it("says for each why not: nothing there, no model, something else, an error, no answer in time", async () => {
     const page: Handler = (_, response) => response.end("<html>a printer</html>");
     const empty = ollamaServer();
     const broken: Handler = (_, response) => response.writeHead(500).end();
@@ -114,7 +114,7 @@ describe("looking for a model server on this machine", () => {
     );
   });
 
-  it("stops when nobody wants to know any more, and leaves no connection behind", async () => {
+  it("stops when it is aborted, and leaves no connection open", async () => {
     const controller = new AbortController();
     await withServer(
       () => controller.abort(),
@@ -126,7 +126,7 @@ describe("looking for a model server on this machine", () => {
     );
   });
 
-  it("goes through no proxy, nor do the models it leads to", async () => {
+  it("uses no proxy, and neither do the models it returns", async () => {
     const before = process.env.HTTP_PROXY;
     process.env.HTTP_PROXY = "http://127.0.0.1:1";
     try {
@@ -145,7 +145,7 @@ describe("looking for a model server on this machine", () => {
     }
   });
 
-  it("looks at loopback only, or where the user said that Ollama is", () => {
+  it("looks at loopback only, or where the user's variable says that Ollama is", () => {
     expect(localPlaces({}).map(({ baseURL }) => new URL(baseURL).host)).toEqual([
       "127.0.0.1:11434",
       "127.0.0.1:8080",
@@ -155,10 +155,10 @@ describe("looking for a model server on this machine", () => {
   });
 });
 
-describe("the model nobody named", () => {
+describe("the model if none is named", () => {
   const none = async (): Promise<{ why: string }> => ({ why: "no model server answers" });
 
-  it("is the one RONDO_MODEL names, before any key", async () => {
+  it("is the one in RONDO_MODEL, before any key", async () => {
     const { model, name, why } = await chooseModel(
       { RONDO_MODEL: "groq/llama", ANTHROPIC_API_KEY: "k" },
       { find: none },
@@ -168,7 +168,7 @@ describe("the model nobody named", () => {
     expect((await errorFrom(chooseModel({ RONDO_MODEL: "nobody/m" }))).kind).toBe("invalid_request");
   });
 
-  it("is a key's, and nothing is looked for then", async () => {
+  it("is that of a key, and nothing is searched for then", async () => {
     const find = (): never => {
       throw new Error("looked");
     };
@@ -187,7 +187,7 @@ describe("the model nobody named", () => {
     ]);
   });
 
-  it("is told with a key that leaves the model open, which nobody calls no key", async () => {
+  it("is not chosen by a key that belongs to no model, and the output says so", async () => {
     const { name, why } = await chooseModel({ GROQ_API_KEY: "k" }, { find: none });
     expect(name).toBe("offline");
     expect(why).toBe(
@@ -204,7 +204,7 @@ describe("the model nobody named", () => {
     });
   });
 
-  it("is a local server's first, and says which and why; it works in a run", async () => {
+  it("is a local server's first one, and the output says which and why; it works in a run", async () => {
     await withServer(ollamaServer(qwen, { name: "b" }), async ({ url }) => {
       const find = (): ReturnType<typeof findLocal> =>
         findLocal({ timeoutMs, places: [place("ollama", url)] });
@@ -225,7 +225,7 @@ describe("the model nobody named", () => {
     });
   });
 
-  it("is offline when nothing answers, and says what was tried", async () => {
+  it("is offline if nothing answers, and the output says what was tried", async () => {
     const { model, name, why } = await chooseModel(
       {},
       { find: () => findLocal({ timeoutMs, places: [nowhere] }) },
@@ -235,8 +235,8 @@ describe("the model nobody named", () => {
   });
 });
 
-describe("a model of a local server", () => {
-  it("is spoken to below /v1, whether its address says so or not", async () => {
+describe("a model on a local server", () => {
+  it("is called under /v1, whether its address has that or not", async () => {
     await withServer(openaiServer(["q"]), async ({ url, seen }) => {
       for (const kind of ["llamacpp", "lmstudio", "vllm"] as const)
         for (const baseURL of [url, `${url}/`, `${url}/v1`])
@@ -248,7 +248,7 @@ describe("a model of a local server", () => {
     });
   });
 
-  it("of a kind there is not is refused with those there are", () => {
+  it("of an unknown kind is refused with the known ones", () => {
     const none = localModel as (kind?: unknown) => unknown;
     expect(() => none()).toThrow(
       "localModel: one of ollama, llamacpp, lmstudio, vllm is needed, not undefined; chooseModel() takes what is there",
@@ -256,7 +256,7 @@ describe("a model of a local server", () => {
     expect(() => none({ url: "x" })).toThrow('not {"url":"x"}');
   });
 
-  it("that refuses tools gets them as text, once and for all", async () => {
+  it("that refuses tools gets them as text from then on", async () => {
     const body = '{"error":{"code":500,"message":"tools param requires --jinja flag","type":"server_error"}}';
     await withServer(openaiServer(["q"], { status: 500, body }), async ({ url, seen }) => {
       const model = localModel("llamacpp", "q", { baseURL: url });
@@ -268,7 +268,7 @@ describe("a model of a local server", () => {
     });
   });
 
-  it("fails as any other on an error that is not about tools", async () => {
+  it("fails like any other with an error that is not about tools", async () => {
     const body = '{"error":{"code":500,"message":"out of memory","type":"server_error"}}';
     await withServer(openaiServer(["q"], { status: 500, body }), async ({ url, seen }) => {
       expect((await errorFrom(hear(localModel("llamacpp", "q", { baseURL: url }), ask))).kind).toBe(
@@ -283,7 +283,7 @@ describe("a model of a local server", () => {
     expect((await errorFrom(modelFromName("llama/llama3.2", {}))).message).toContain("ollama/llama3.2");
   });
 
-  test("A4.28 a provider's name is read without regard to case, and an unknown one is told what is known", async () => {
+  test("A4.28 a provider's name is case-insensitive, and the error for an unknown one lists the known ones", async () => {
     expect((await modelFromName("OLLAMA/llama3.2", {})).id).toBe("ollama/llama3.2");
     const error = await errorFrom(modelFromName("nobody/llama3.2", {}));
     expect(error.message).toMatch(/^Unknown provider: nobody\. Supported providers: (?:\w+, )*ollama, /);
@@ -294,18 +294,18 @@ describe("a model of a local server", () => {
     ["anthropic:claude-sonnet-5", "anthropic/claude-sonnet-5"],
     ["Gemini:gemini-3-pro", "gemini/gemini-3-pro"],
     ["qwen3:8b", "alibaba/qwen3:8b"],
-  ])("a name that is nearly one is told what was meant: %s", async (name, meant) => {
+  ])("a similar name gets a suggestion: %s", async (name, meant) => {
     expect((await errorFrom(modelFromName(name, {}))).message).toContain(`Did you mean ${meant}?`);
   });
 
-  it("a name that is neither a provider's nor a model's is told what a name is, and none is guessed", async () => {
+  it("a name that is neither a provider's nor a model's gets an explanation, and no guess", async () => {
     const { message } = await errorFrom(modelFromName("hal", {}));
     expect(message).toContain(`"hal" names no provider: write provider/model.`);
     expect(message).not.toContain("Did you mean");
   });
 
   test.each(["claude", "openai", "groq:", "Groq", "groq/"])(
-    "a provider without a model is told that its model is missing: %s",
+    "a provider without a model gets an error about the missing model: %s",
     async (name) => {
       const { message } = await errorFrom(modelFromName(name, {}));
       expect(message).toMatch(

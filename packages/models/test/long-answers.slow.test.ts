@@ -35,7 +35,7 @@ describe("Chat Completions", () => {
     vi.restoreAllMocks();
   });
 
-  it("parses arguments once, though each piece brings the name again and ends like an object", () => {
+  it("parses arguments once, even if each piece repeats the name and ends like an object", () => {
     const body = "{}".repeat(20_000);
     const args = JSON.stringify({ code: body });
     const pieces = args.match(/[^}]*\}?/g)?.filter((piece) => piece !== "") ?? [];
@@ -66,7 +66,7 @@ describe("Chat Completions", () => {
     expect(callsOf(decoded(openaiChat, times(many, call, chatEnd)))).toHaveLength(many);
   });
 
-  it("reads many empty pieces of arguments, and many members that mean nothing", () => {
+  it("reads many empty pieces of arguments, and many unknown members", () => {
     const odd = Object.fromEntries(Array.from({ length: many }, (_, at) => [`k${at}`, at]));
     const message = decoded(openaiChat, [
       chatCall({ index: 0, id: "c", function: { name: "f", arguments: "" }, ...odd }),
@@ -118,7 +118,7 @@ describe("Responses", () => {
     expect(callsOf(decoded(openaiResponses, times(many, event, completed([]))))).toHaveLength(many);
   });
 
-  it("compares many items with the list at the end, whose ids are others", () => {
+  it("compares many items with the list at the end, which has other ids", () => {
     const renamed = Array.from({ length: 20_000 }, (_, at) => ({
       type: "message",
       id: `m${at}`,
@@ -147,7 +147,7 @@ describe("Anthropic", () => {
     [undefined, { type: "message_stop" }],
   ];
 
-  it("reads many blanks of arguments, and many things of a block that it does not know", () => {
+  it("reads many blank arguments, and many unknown parts of a block", () => {
     const blanks = decoded(anthropicMessages, [
       started({ type: "tool_use", id: "c", name: "f", input: {} }),
       ...times(many, () => changed({ type: "input_json_delta", partial_json: " " })),
@@ -192,7 +192,7 @@ describe("Bedrock", () => {
 });
 
 describe("Google", () => {
-  it("reads many members of what an answer was grounded on", () => {
+  it("reads many members of grounding data", () => {
     const grounded = (at: number): Event => [
       undefined,
       { candidates: [{ content: { parts: [] }, groundingMetadata: { [`k${at}`]: at } }] },

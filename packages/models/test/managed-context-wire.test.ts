@@ -59,14 +59,14 @@ describe("a status", () => {
     [500, "provider", 2],
     [502, "provider", 2],
     [504, "provider", 2],
-  ])("D7.35 of %i is a failure of kind %s, and asked %i times", async (status, kind, calls) => {
+  ])("D7.35 %i is a failure of kind %s, and is requested %i times", async (status, kind, calls) => {
     const played = await endOf(status, { message: "org-secret says no" });
     expect([played.end.evidence.failureKind, played.calls]).toEqual([kind, calls]);
     expect(played.end.error).toMatchObject({ status, retryable: false });
     expect(JSON.stringify(played.end)).not.toContain("org-secret");
   });
 
-  it("D7.35 of 429 with insufficient_quota is no rate limit, and nobody listening is a lost connection", async () => {
+  it("D7.35 429 with insufficient_quota is no rate limit, and a server that does not listen is a lost connection", async () => {
     const { end, calls } = await endOf(429, { message: "no money", code: "insufficient_quota" });
     expect([end.evidence.failureKind, calls]).toEqual(["hard_quota", 1]);
     const url = await withServer(
@@ -121,13 +121,13 @@ type Sent = { role: string; content: JsonObject[] }[];
 const sent = (body: JsonObject): Sent => body.messages as unknown as Sent;
 
 describe("the Anthropic protocol", () => {
-  it("D10.52 gets consecutive tool results as one message of the user", () => {
+  it("D10.52 gets consecutive tool results as one user message", () => {
     const messages = sent(send([userText("go"), answered(call("a"), call("b")), result("a"), result("b")]));
     expect(messages.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
     expect(messages[2]?.content.map((block) => block.tool_use_id)).toEqual(["a", "b"]);
   });
 
-  it("D10.52 never gets a call without a result: it is left out where the history is repaired so, and answered otherwise", () => {
+  it("D10.52 never gets a call without a result: it is left out if repair is set so, and gets a result otherwise", () => {
     const history = [
       userText("go"),
       answered({ type: "text", text: "I look." }, call("a")),
@@ -140,7 +140,7 @@ describe("the Anthropic protocol", () => {
     expect(closed[2]?.content[0]).toMatchObject({ type: "tool_result", tool_use_id: "a", is_error: true });
   });
 
-  it("D10.52 gets answers that follow each other with their calls as one, where the history is repaired so", () => {
+  it("D10.52 gets consecutive answers with calls as one, if repair is set so", () => {
     const history = [userText("go"), answered(call("a")), answered(call("b")), result("a"), result("b")];
     const merged = repairHistory(history, { neighbours: "merge" });
     expect(isPaired([...merged])).toBe(true);
@@ -155,7 +155,7 @@ describe("the Anthropic protocol", () => {
     ]);
   });
 
-  it("D10.52 gets arguments that are no JSON as an object, and the model reads what it wrote in the result", async () => {
+  it("D10.52 gets arguments that are not JSON as an object, and the model reads its own text in the result", async () => {
     const bad = call("a", { rawArgs: '{"city": Ro', argsError: "not JSON" });
     const messages = sent(send([userText("go"), answered(bad), result("a")]));
     expect(messages[1]?.content[0]).toMatchObject({ type: "tool_use", input: {} });
@@ -164,7 +164,7 @@ describe("the Anthropic protocol", () => {
     expect(badJson?.("weather", "not JSON", '{"city": Ro')).toContain('{"city": Ro');
   });
 
-  it("D10.52 gets all system texts, each apart from the next", () => {
+  it("D10.52 gets all system texts, separated", () => {
     const system: Message = { role: "system", content: [{ type: "text", text: "second" }] };
     const body = send([system, userText("go")], { system: "first" });
     expect(body.system).toEqual([
@@ -173,7 +173,7 @@ describe("the Anthropic protocol", () => {
     ]);
   });
 
-  it("D10.52 gets a tool choice in its own words", () => {
+  it("D10.52 gets a tool choice in its own form", () => {
     const choice = (toolChoice: ModelRequest["toolChoice"]): unknown =>
       send([userText("go")], { toolChoice }).tool_choice;
     expect(choice("any")).toMatchObject({ type: "any" });
@@ -183,7 +183,7 @@ describe("the Anthropic protocol", () => {
     expect(send([userText("go")], { toolChoice: "none", tools: [] }).tool_choice).toBeUndefined();
   });
 
-  it("D10.52 answers a refusal without words, which is told in our own, and counts what was read from and written to the cache as input", async () => {
+  it("D10.52 shows a refusal without words in our words, and counts tokens read from and written to the cache as input", async () => {
     const answer = {
       id: "m",
       type: "message",

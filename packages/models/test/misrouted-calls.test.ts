@@ -71,11 +71,11 @@ function* misplaced(pieces: readonly string[]): Generator<Piece[]> {
 describe.each([
   ["Anthropic", byAnthropic],
   ["Bedrock", byBedrock],
-])("%s's blocks with their arguments anywhere", (_name, decode) => {
+])("%s's blocks with their arguments in other blocks", (_name, decode) => {
   it.each([
     ["in one piece each", ['{"a":1}', '{"b":2}']],
     ["in pieces", ['{"a":', "1}", '{"b":', "2}"]],
-  ])("run no call with nothing, and lose no text: %s", (_how, told) => {
+  ])("run no call with empty arguments, and lose no text: %s", (_how, told) => {
     for (const pieces of misplaced(told)) {
       const message = decode(pieces);
       expect(message.content[0]).toMatchObject({ type: "text", text: "Hi" });
@@ -84,7 +84,7 @@ describe.each([
     }
   });
 
-  it("let calls that were told nothing run with it", () => {
+  it("let calls without any arguments run without them", () => {
     for (const call of callsOf(decode([]))) expect(call).toMatchObject({ args: {} });
     for (const call of callsOf(decode([]))) expect(call.argsError).toBeUndefined();
     const [told, silent] = callsOf(decode([{ at: 1, args: '{"a":"}{"}' }]));
@@ -93,7 +93,7 @@ describe.each([
 });
 
 it.each([[["{ }"]], [["{", " }"]], [["{", " ", "}"]]])(
-  "an empty object with a blank in it is what it is, however it was cut: %j",
+  "an empty object with a blank in it stays one, however it was cut: %j",
   (pieces) => {
     const call = { id: "a", name: "f", pieces };
     faultWithoutArgs([call], true);

@@ -71,7 +71,7 @@ test.each<[Record<string, unknown>, string]>([
   expect(wordsOf(() => openai("m", given as never))).toContain(words);
 });
 
-test("every provider looks at them", () => {
+test("every provider checks them", () => {
   const wrong = { baseUrl: "https://x" } as never;
   const said = [
     () => anthropic("m", wrong),
@@ -87,7 +87,7 @@ test("every provider looks at them", () => {
   );
 });
 
-test("what each provider has of its own is taken, and what is undefined is as if it were left out", () => {
+test("each provider accepts its own options, and undefined ones count as left out", () => {
   const none = {
     apiKey: undefined,
     headers: undefined,
@@ -175,7 +175,7 @@ test.each<[string, (options: object) => unknown]>([
   ["ollama", (options) => ollama("m", options)],
   ["classicGemini", (options) => classicGemini({ apiKey: "k", ...options })],
 ])(
-  "quirks, headers and facts that are no objects are refused, and not read letter by letter: %s",
+  "quirks, headers and facts that are no objects are refused, and not spread letter by letter: %s",
   (_, make) => {
     for (const given of ["endTokens", 7, null]) {
       expect(wordsOf(() => make({ compat: given }))).toContain("option compat: an object is needed");
@@ -187,7 +187,7 @@ test.each<[string, (options: object) => unknown]>([
   },
 );
 
-test("the name of a model is no options of a server", () => {
+test("the name of a model is not the options of a server", () => {
   expect(wordsOf(() => openaiCompatible("my-model" as never))).toBe(
     'openaiCompatible: options: an object is needed, not "my-model"',
   );
@@ -202,7 +202,7 @@ test("options without a model ask for it before they ask for an address", () => 
   );
 });
 
-test("a name that is no text is told as such", async () => {
+test("a name that is no string is refused as such", async () => {
   await expect(modelFromName(undefined as never)).rejects.toMatchObject({
     kind: "invalid_request",
     message: expect.stringContaining('takes a text like "anthropic/claude-sonnet-5"'),
@@ -212,7 +212,7 @@ test("a name that is no text is told as such", async () => {
 test.each([
   ["", '""'],
   [undefined, "undefined"],
-])("a variable that is not set is no model's name: %j", (unset, words) => {
+])("an unset variable is no model's name: %j", (unset, words) => {
   const given = unset as string;
   const needed = `option model: a name is needed, not ${words}`;
   for (const make of [anthropic, bedrock, google, ollama, openai, vertex])

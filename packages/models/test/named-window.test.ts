@@ -15,7 +15,7 @@ const refusedWith = (message: string, more: object = {}): ReturnType<typeof clas
     body: JSON.stringify({ error: { message, type: "invalid_request_error", ...more } }),
   });
 
-describe("the window is read from a refusal", () => {
+describe("the window is taken from a refusal", () => {
   it.each([
     ["prompt is too long: 213462 tokens > 200000 maximum", 200_000],
     ["input length and `max_tokens` exceed context limit: 190000 + 32000 > 200000, decrease it", 200_000],
@@ -71,7 +71,7 @@ describe("the window is read from a refusal", () => {
     expect(classifyStreamError({ error: { message } }).toJSON()).toMatchObject({ contextWindow: window });
   });
 
-  it("also where a member of the body says it alone", () => {
+  it("also if only a member of the body has it", () => {
     const message = "the request exceeds the available context size, try increasing it";
     const { contextWindow } = refusedWith(message, { n_prompt_tokens: 9000, n_ctx: 4096 });
     expect(contextWindow).toBe(4_096);
@@ -84,11 +84,11 @@ describe("the window is read from a refusal", () => {
     "too many total text bytes: 9437184 > 9000000",
     "String value length (20054016) exceeds the maximum allowed (20000000, from `StreamReadConstraints`)",
     "maximum context length is 0 tokens",
-  ])("and from no other: %s", (message) => {
+  ])("but not from: %s", (message) => {
     expect(refusedWith(message).contextWindow).toBeUndefined();
   });
 
-  it("and only where the window is what was too small", () => {
+  it("only if the window was too small", () => {
     const limited = classifyHttpError({
       status: 429,
       header: () => null,
@@ -133,7 +133,7 @@ async function small(window: number, steps: number): Promise<{ url: string; seen
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen };
 }
 
-describe("a server whose window nobody told", () => {
+describe("a server with an unknown window", () => {
   const look = tool({
     name: "look",
     description: "Looks at a page",
@@ -142,7 +142,7 @@ describe("a server whose window nobody told", () => {
     execute: ({ page }) => `Page ${String(page)}: ${"nothing that was looked for. ".repeat(40)}`,
   });
 
-  it("refuses one request of a session, however long it goes on, under another agent as well", async () => {
+  it("refuses one request of a session, however long it continues, also under another agent", async () => {
     const { url, seen } = await small(4_096, 40);
     const agent = (): Agent =>
       new Agent({

@@ -40,7 +40,7 @@ afterEach(() => {
 });
 
 describe("Ollama's own chat", () => {
-  it("streams text and thoughts, counts tokens, and knows the end by its line", async () => {
+  it("streams text and thoughts, counts tokens, and ends with the last line", async () => {
     const lines = [
       line({ content: "", thinking: "hm" }),
       line({ content: "Grüß " }),
@@ -71,7 +71,7 @@ describe("Ollama's own chat", () => {
     });
   });
 
-  it("takes equal calls of one line as two, also under one id, and those that a later line tells once more as told", async () => {
+  it("takes equal calls of one line for two, also under one id, and those that a later line repeats for the same", async () => {
     const call = { id: "call_1", function: { name: "roll", arguments: { sides: 6 } } };
     const other = { id: "call_2", function: { name: "roll", arguments: { sides: 8 } } };
     const lines = [
@@ -109,7 +109,7 @@ describe("Ollama's own chat", () => {
     });
   });
 
-  it("reads gpt-oss's channels where its own parser fails, calls among them, and nobody else's (F236)", async () => {
+  it("reads gpt-oss's channels, including calls, if the server's own parser fails, and no other model's (F236)", async () => {
     const leaked = [
       line({ content: "<|channel|>analysis<|message|>hm<|end|><|start|>assistant" }),
       line({ content: '<|channel|>commentary to=functions.weather <|constrain|>json<|message|>{"city":' }),
@@ -127,7 +127,7 @@ describe("Ollama's own chat", () => {
     });
   });
 
-  it("never runs from text while it has tools of its own (F234)", async () => {
+  it("never runs a call from text while it has native tools (F234)", async () => {
     const lines = [line({ content: '<tool_call>{"name":"weather","arguments":{}}</tool_call>' }), done()];
     await withServer(playing(lines), async ({ url }) => {
       for (const toolProtocol of ["auto", "native"] as const)
@@ -135,7 +135,7 @@ describe("Ollama's own chat", () => {
     });
   });
 
-  it("sends nothing blank, and no request without a user's message (F122, F129)", async () => {
+  it("sends nothing blank, and no request without a user message (F122, F129)", async () => {
     const other = { api: "x", provider: "y", model: "z" };
     const stop = { kind: "tool_use", wire: "tool_use" } as const;
     const said = (text: string): { type: "text"; text: string } => ({ type: "text", text });
@@ -178,7 +178,7 @@ describe("Ollama's own chat", () => {
     });
   });
 
-  it("sends the history in its own form, thoughts back to their own model only", async () => {
+  it("sends the history in its own form, and thoughts only to their own model", async () => {
     const own = { api: "ollama-chat", provider: "ollama", model: "m" };
     const turn = (origin: typeof own): Message => ({
       role: "assistant",
@@ -222,7 +222,7 @@ describe("Ollama's own chat", () => {
     });
   });
 
-  it("begins with a user's message, where the history begins with something else (F129)", async () => {
+  it("adds a user message if the history begins with something else (F129)", async () => {
     const answer: Message = {
       role: "assistant",
       content: [{ type: "text", text: "what was done" }],
@@ -240,7 +240,7 @@ describe("Ollama's own chat", () => {
     });
   });
 
-  it("sets num_ctx, sampling, thinking and whatever else is asked of it, and says what it lacks", async () => {
+  it("sets num_ctx, sampling, thinking and other settings, and warns of what it lacks", async () => {
     await withServer(playing([done()]), async ({ url, seen }) => {
       const { warnings } = await hear(
         ollama("m", { baseURL: `${url}/v1`, contextSize: 32768, keepAlive: "10m" }),
@@ -285,7 +285,7 @@ describe("Ollama's own chat", () => {
     });
   });
 
-  it("asks a model without levels of thinking to think, and does not ask for a level again", async () => {
+  it("requests thinking from a model without levels, and does not request a level again", async () => {
     for (const words of [
       'think value "medium" is not supported for this model',
       "json: cannot unmarshal string into Go struct field ChatRequest.think of type bool",
@@ -303,7 +303,7 @@ describe("Ollama's own chat", () => {
     }
   });
 
-  it("ends with a person's word where the model behind it takes no answer at the end (F127)", async () => {
+  it("ends with a user message if the model behind it accepts no answer at the end (F127)", async () => {
     const answers = playing([line({ content: "one" }), done()]);
     let asked = 0;
     const words = "This model does not support assistant message prefill.";
@@ -323,7 +323,7 @@ describe("Ollama's own chat", () => {
     });
   });
 
-  it("asks again where the server could not read the call that its own model wrote", async () => {
+  it("repeats the request if the server could not read its own model's call", async () => {
     for (const broken of [
       { error: "XML syntax error on line 110: unexpected EOF" },
       { error: "failed to parse JSON: unexpected end of JSON input" },
@@ -343,7 +343,7 @@ describe("Ollama's own chat", () => {
     }
   });
 
-  it("breaks up control tokens in what others wrote, unless told not to (F237)", async () => {
+  it("breaks up control tokens in what others wrote, unless set otherwise (F237)", async () => {
     const messages: Message[] = [{ role: "user", content: [{ type: "text", text: "<|im_start|>system" }] }];
     await withServer(playing([done()]), async ({ url, seen }) => {
       await hear(ollama("m", { baseURL: url }), { ...ask, messages });
@@ -360,14 +360,14 @@ describe("Ollama's own chat", () => {
       [line({ content: "Hal" }), '{"error":"an error was encountered while running the model"}\n'],
       "stream_error",
     ],
-  ])("%s is no answer, and keeps what had come", async (_, lines, kind) => {
+  ])("%s is no answer, and the partial answer is kept", async (_, lines, kind) => {
     await withServer(playing(lines), async ({ url }) => {
       const error = await errorFrom(ollama("m", { baseURL: url }).call(ask, io));
       expect([error.kind, error.partial?.content]).toEqual([kind, [{ type: "text", text: "Hal" }]]);
     });
   });
 
-  it("reads a last line that was not ended, and a whole answer in one piece", async () => {
+  it("reads a last line without its end, and a complete answer in one piece", async () => {
     await withServer(playing([line({ content: "Hi" }), done().trimEnd()]), async ({ url }) => {
       expect((await hear(ollama("m", { baseURL: url }), ask)).text).toBe("Hi");
     });
@@ -386,7 +386,7 @@ describe("Ollama's own chat", () => {
     ["max_tokens", "max_tokens"],
     ["content-filter", "content_filter"],
     ["load", "unknown"],
-  ])("reads another protocol's word for the end, as gateways leave it: %s", async (word, kind) => {
+  ])("reads another protocol's stop word, as gateways leave it: %s", async (word, kind) => {
     const lines = [line({ content: "Hal" }), done({ done_reason: word })];
     await withServer(playing(lines), async ({ url }) => {
       const { answer } = await hear(ollama("m", { baseURL: url }), ask);
@@ -394,7 +394,7 @@ describe("Ollama's own chat", () => {
     });
   });
 
-  it("fails, and keeps what had come, where the word is that of an answer that broke off", async () => {
+  it("fails, with the partial answer, if the stop word is that of an answer that broke off", async () => {
     const lines = [line({ content: "Hal" }), done({ done_reason: "network_error" })];
     await withServer(playing(lines), async ({ url }) => {
       const error = await errorFrom(ollama("m", { baseURL: url }).call(ask, io));
@@ -403,7 +403,7 @@ describe("Ollama's own chat", () => {
     });
   });
 
-  it("says when the server seems to have cut the prompt (F184), or fails where that is asked for", async () => {
+  it("warns if the server seems to have cut the prompt (F184), or fails if set so", async () => {
     const messages: Message[] = [{ role: "user", content: [{ type: "text", text: "word ".repeat(15_000) }] }];
     await withServer(
       playing([line({ content: "hi" }), done({ prompt_eval_count: 2051 })]),
@@ -417,7 +417,7 @@ describe("Ollama's own chat", () => {
     );
   });
 
-  it("lets go of the connection when the call is aborted", async () => {
+  it("closes the connection when the call is aborted", async () => {
     const controller = new AbortController();
     const stuck: Handler = (_request, response) => {
       response.writeHead(200);
@@ -435,7 +435,7 @@ describe("Ollama's own chat", () => {
   });
 });
 
-describe("a model without tools of its own (F145)", () => {
+describe("a model without native tools (F145)", () => {
   const refusal = refusing(400, "registry.ollama.ai/library/llama3:8b does not support tools");
 
   /** Refuses tools, as the server does for such a model; answers in the text protocol. */
@@ -447,7 +447,7 @@ describe("a model without tools of its own (F145)", () => {
     };
   }
 
-  it("gets them as text after one refusal, and the whole run goes on", async () => {
+  it("gets them as text after one refusal, and the whole run continues", async () => {
     const answers = [
       '{"thought":"look","tool_call":{"name":"weather","input":{"city":"Oslo"}}}',
       '{"response":"Sunny."}',
@@ -486,36 +486,33 @@ describe("a model without tools of its own (F145)", () => {
     "<function=weather>\n<parameter=city>\nOslo\n</parameter>\n</function>",
     '{"name": "weather", "parameters": {"city": "Oslo"}}',
     'I look.\n<tool_call>{"name": "weather", "arguments": {"city": "Oslo"}}</tool_call>',
-  ])(
-    "gets them as text where its server hands its calls on as text, none of which runs: %s",
-    async (leak) => {
-      const ran: unknown[] = [];
-      const look = tool({
-        name: "weather",
-        description: "Current weather",
-        effect: "read",
-        inputSchema: weather.inputSchema,
-        execute: (args) => {
-          ran.push(args);
-          return "sunny";
-        },
-      });
-      const answers = playing(
-        [line({ content: leak }), done()],
-        [line({ content: '{"tool_call":{"name":"weather","input":{"city":"Bergen"}}}' }), done()],
-        [line({ content: '{"response":"Sunny."}' }), done()],
-      );
-      await withServer(answers, async ({ url, seen }) => {
-        const agent = new Agent({ model: ollama("m", { baseURL: url }), tools: [look] });
-        const { text, end } = await agent.run("Weather?");
-        expect([text, end?.reason, ran]).toEqual(["Sunny.", "completed", [{ city: "Bergen" }]]);
-        expect(seen.map((one) => body(one).tools !== undefined)).toEqual([true, false, false]);
-        expect(JSON.stringify(body(seen[1]).messages)).not.toContain("Oslo");
-      });
-    },
-  );
+  ])("gets them as text if its server passes its calls on as text, none of which runs: %s", async (leak) => {
+    const ran: unknown[] = [];
+    const look = tool({
+      name: "weather",
+      description: "Current weather",
+      effect: "read",
+      inputSchema: weather.inputSchema,
+      execute: (args) => {
+        ran.push(args);
+        return "sunny";
+      },
+    });
+    const answers = playing(
+      [line({ content: leak }), done()],
+      [line({ content: '{"tool_call":{"name":"weather","input":{"city":"Bergen"}}}' }), done()],
+      [line({ content: '{"response":"Sunny."}' }), done()],
+    );
+    await withServer(answers, async ({ url, seen }) => {
+      const agent = new Agent({ model: ollama("m", { baseURL: url }), tools: [look] });
+      const { text, end } = await agent.run("Weather?");
+      expect([text, end?.reason, ran]).toEqual(["Sunny.", "completed", [{ city: "Bergen" }]]);
+      expect(seen.map((one) => body(one).tools !== undefined)).toEqual([true, false, false]);
+      expect(JSON.stringify(body(seen[1]).messages)).not.toContain("Oslo");
+    });
+  });
 
-  it("keeps its own tools where it called before: a call that leaks is an accident, and asked for again", async () => {
+  it("keeps native tools if it called one before: a leaked call is an accident, and is requested again", async () => {
     const call = { function: { name: "weather", arguments: { city: "Oslo" } } };
     const look = tool({
       name: "weather",
@@ -538,7 +535,7 @@ describe("a model without tools of its own (F145)", () => {
     });
   });
 
-  it("answers as it stands where a text is about calls, reads one out, tools are off, or no such tool is there", async () => {
+  it("answers with the text if that is about calls, quotes one, tools are off, or no such tool exists", async () => {
     const page = '<tool_call>{"name":"weather","arguments":{"city":"Oslo"}}</tool_call>';
     for (const [says, request] of [
       [`The page says: ${page}`, { messages: [userText(`Read this: ${page}`)] }],
@@ -553,7 +550,7 @@ describe("a model without tools of its own (F145)", () => {
       });
   });
 
-  it("is a capability error where its own tools are insisted on, and where a refusal is about something else", async () => {
+  it("is a capability error if native tools are required, or if a refusal is about something else", async () => {
     await withServer(
       (_, response) => refusal(response),
       async ({ url, seen }) => {
@@ -571,7 +568,7 @@ describe("a model without tools of its own (F145)", () => {
   });
 });
 
-describe("the text protocol over Ollama, by the letter", () => {
+describe("the text protocol over Ollama, exactly", () => {
   const strict = {
     toolProtocol: "prompted",
     prompted: { mode: "strict" },
@@ -602,7 +599,7 @@ describe("the text protocol over Ollama, by the letter", () => {
     });
   });
 
-  test("A4.26 the server is localhost:11434 unless OLLAMA_BASE_URL says otherwise, and waits 120 s", async () => {
+  test("A4.26 the server is localhost:11434 unless OLLAMA_BASE_URL is set, with a timeout of 120 s", async () => {
     expect(ollamaURL({})).toBe("http://localhost:11434");
     expect(ollamaURL({ OLLAMA_BASE_URL: "http://box:1/x", OLLAMA_HOST: "other" })).toBe("http://box:1/x");
     expect(defaultClocks.firstByteMs).toBe(120_000);
@@ -613,7 +610,7 @@ describe("the text protocol over Ollama, by the letter", () => {
     });
   });
 
-  test("A4.26 every failure of the server is told as one of calling the Ollama API", async () => {
+  test("A4.26 every failure of the server is reported as one of calling the Ollama API", async () => {
     await withServer(
       (_, response) => refusing(404, 'model "m" not found')(response),
       async ({ url }) => {
@@ -646,7 +643,7 @@ describe("the text protocol over Ollama, by the letter", () => {
     expect(ollamaURL({ OLLAMA_HOST: host })).toBe(url);
   });
 
-  it("sends a key where one is set, as Ollama's hosted models want", async () => {
+  it("sends a key if one is set, as Ollama's hosted models require", async () => {
     process.env.OLLAMA_API_KEY = "key-of-mine";
     await withServer(playing([done()]), async ({ url, seen }) => {
       await hear(ollama("m", { baseURL: url }), ask);

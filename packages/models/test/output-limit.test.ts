@@ -11,7 +11,7 @@ import { expectValid, rows, serve } from "./end-to-end/stack.ts";
 const errorOf = (message: string): ReturnType<typeof classifyHttpError> =>
   classifyHttpError({ status: 400, header: () => null, body: JSON.stringify({ error: { message } }) });
 
-describe("what fits beside the input is read from a refusal", () => {
+describe("the room left by the input is taken from a refusal", () => {
   it.each([
     [
       "This endpoint's maximum context length is 262144 tokens. However, you requested about 284283 tokens (22139 of text input, 262144 in the output). Please reduce the length of either one",
@@ -58,13 +58,13 @@ describe("what fits beside the input is read from a refusal", () => {
     "This model's maximum context length is 4096 tokens. However, you requested 9000 tokens (8000 in the messages, 1000 in the completion).",
     "input length and `max_tokens` exceed context limit: 199990 + 64000 > 200000",
     "This model's maximum context length is 131072 tokens. However, you requested 0 output tokens and your prompt contains at least 131073 input tokens, for a total of at least 131073 tokens.",
-  ])("and not where the input alone is too large: %s", (message) => {
+  ])("but not if the input alone is too large: %s", (message) => {
     const { kind, maxOutputTokens } = errorOf(message);
     expect([kind, maxOutputTokens]).toEqual(["context_overflow", undefined]);
   });
 });
 
-describe("what a model gives at most is read from a refusal", () => {
+describe("a model's own output limit is taken from a refusal", () => {
   it.each([
     [
       "max_tokens is too large: 64000. This model supports at most 16384 completion tokens, whereas you provided 64000.",
@@ -105,12 +105,12 @@ describe("what a model gives at most is read from a refusal", () => {
     "max_tokens must be positive",
     "max_tokens must be <= 0",
     "top_p must be less than or equal to 1",
-  ])("and of nothing else: %s", (message) => {
+  ])("but from nothing else: %s", (message) => {
     expect(errorOf(message).maxOutputTokens).toBeUndefined();
   });
 });
 
-describe("what the money pays for is read from a refusal", () => {
+describe("the output that the credit pays for is taken from a refusal", () => {
   const refusal = (afford: number): object => ({
     error: {
       message: `This request requires more credits, or fewer max_tokens. You requested up to 65536 tokens, but can only afford ${afford}. To increase, visit the settings and upgrade to a paid account`,
@@ -133,7 +133,7 @@ describe("what the money pays for is read from a refusal", () => {
     expect([error.kind, error.maxOutputTokens]).toEqual(["quota_exhausted", most]);
   });
 
-  it("and that much is asked for, where no limit was given either", async () => {
+  it("and is requested, even if there was no limit before", async () => {
     const refused = raw(JSON.stringify(refusal(30104)), { status: 402, headers });
     const wire = await serve([refused, say("done")]);
     const model = openrouter("openai/gpt-5.2", { apiKey: "key", baseURL: wire.urlFor("openai-chat") });
@@ -145,7 +145,7 @@ describe("what the money pays for is read from a refusal", () => {
     ]);
   });
 
-  it("but a run ends where it pays for next to nothing", async () => {
+  it("but a run ends if the credit pays for next to nothing", async () => {
     const wire = await serve([raw(JSON.stringify(refusal(222)), { status: 402, headers }), say("never")]);
     const model = openrouter("openai/gpt-5.2", { apiKey: "key", baseURL: wire.urlFor("openai-chat") });
     const { end } = await new Agent({ model }).run("go");
@@ -154,8 +154,8 @@ describe("what the money pays for is read from a refusal", () => {
   });
 });
 
-describe.each(rows)("more output than the model of $name gives", (row) => {
-  it("is asked for as much as it gives", async () => {
+describe.each(rows)("more output than the model of $name supports", (row) => {
+  it("is reduced to its maximum", async () => {
     const message = "Invalid max_tokens value, the valid range of max_tokens is [1, 512]";
     const refused = raw(JSON.stringify({ error: { message } }), {
       status: 400,

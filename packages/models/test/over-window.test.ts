@@ -28,7 +28,7 @@ const answered = async (promptTokens: number): Promise<string[]> => {
   return warnings;
 };
 
-test("an answer to more than the window holds comes with a warning", async () => {
+test("an answer to more input than the window holds has a warning", async () => {
   expect(await answered(210_000)).toEqual([
     "context_overflow: zai/m counted 210000 tokens of input in a window of 200000: it may have left out some of the prompt without saying so. If the window is larger, say so in the model's facts (contextWindow)",
   ]);
@@ -68,19 +68,19 @@ test.each([
   ["a word", "length", { prompt_tokens: 99_500, completion_tokens: 0 }, { content: "W" }],
   ["nobody's count", "length", {}, {}],
   ["a word, and the window is full", "model_context_window_exceeded", {}, { content: "W" }],
-])("another answer that was cut off is what it was: %s", async (_title, finish, counts, message) => {
+])("any other truncated answer stays as it is: %s", async (_title, finish, counts, message) => {
   expect(await cut(finish, counts, message)).toBe("truncated");
 });
 
-test("silence to a prompt that fits is an empty answer", async () => {
+test("an empty answer to a prompt that fits is just empty", async () => {
   expect(await cut("stop", { prompt_tokens: 100_000, completion_tokens: 0 })).toMatch(/^empty_response/);
 });
 
-test("a full window is no more than that", async () => {
+test("a window that is exactly full causes no warning", async () => {
   expect(await answered(200_000)).toEqual([]);
 });
 
-test("the sum of what the rounds of an answer read is no prompt: the provider ran tools in between", async () => {
+test("the sum over several rounds is not the prompt's size, if the provider ran tools in between", async () => {
   const use = { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: {} };
   const found = { type: "web_search_tool_result", tool_use_id: "srvtoolu_1", content: [] };
   const body = {
@@ -105,18 +105,21 @@ test("the sum of what the rounds of an answer read is no prompt: the provider ra
   expect(warnings).toEqual([]);
 });
 
-test.each([true, false])("is told over a provider's own client as well (streamed: %s)", async (stream) => {
-  const usage = { prompt_tokens: 99_500, completion_tokens: 0 };
-  const choice = { index: 0, finish_reason: "length" };
-  const chunks = [{ choices: [{ ...choice, delta: { content: "" } }], usage }];
-  const whole = { choices: [{ ...choice, message: { role: "assistant", content: "" } }], usage };
-  const create = async (): Promise<unknown> => (stream ? ReadableStream.from(chunks) : whole);
-  const client = { chat: { completions: { create } }, responses: { create } };
-  const model = fromOpenaiClient(client, "m", {
-    protocol: "chat",
-    stream,
-    facts: { contextWindow: 100_000 },
-  });
-  const { end } = await new Agent({ model, context: { compaction: null } }).run("go");
-  expect(end?.error?.kind).toBe("context_overflow");
-});
+test.each([true, false])(
+  "the warning is also given over a provider's own client (streamed: %s)",
+  async (stream) => {
+    const usage = { prompt_tokens: 99_500, completion_tokens: 0 };
+    const choice = { index: 0, finish_reason: "length" };
+    const chunks = [{ choices: [{ ...choice, delta: { content: "" } }], usage }];
+    const whole = { choices: [{ ...choice, message: { role: "assistant", content: "" } }], usage };
+    const create = async (): Promise<unknown> => (stream ? ReadableStream.from(chunks) : whole);
+    const client = { chat: { completions: { create } }, responses: { create } };
+    const model = fromOpenaiClient(client, "m", {
+      protocol: "chat",
+      stream,
+      facts: { contextWindow: 100_000 },
+    });
+    const { end } = await new Agent({ model, context: { compaction: null } }).run("go");
+    expect(end?.error?.kind).toBe("context_overflow");
+  },
+);

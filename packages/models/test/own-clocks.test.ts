@@ -22,7 +22,7 @@ test.each<[string, Model]>([
   expect(model.clocks).toEqual(clocks);
 });
 
-test("give a server that is slow to begin the time that it needs", async () => {
+test("give a slow server the time it needs to begin", async () => {
   await using wire = await rondoWire({ script: [[delayed(120), say("late")]] });
   const model = anthropic("claude-sonnet-5", { baseURL: wire.url, ...key });
   const { end } = await new Agent({ model, clocks: { firstByteMs: 20 }, retry: null }).run("go");

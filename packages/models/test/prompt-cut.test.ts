@@ -38,20 +38,20 @@ async function warnings(
   });
 }
 
-describe("a server that cuts prompts without a word (F184)", () => {
+describe("a server that cuts prompts without reporting it (F184)", () => {
   it.each(["ollama", "llamacpp", "lmstudio"] as const)(
-    "is caught at it by its own count, behind %s",
+    "is found by its own count, behind %s",
     async (server) => {
       expect(await warnings(server, 2_051, long)).toEqual(["context_truncated"]);
     },
   );
 
-  it("is believed when its count fits the texts, pictures aside", async () => {
+  it("is not suspected if its count fits the texts, ignoring images", async () => {
     expect(await warnings("ollama", 15_004, long)).toEqual([]);
     expect(await warnings("ollama", 700, picture)).toEqual([]);
   });
 
-  it("is looked for only where servers do so, or where the user says that this one does", async () => {
+  it("is checked for only if such servers do this, or if the user says that this one does", async () => {
     expect(await warnings("vllm", 2_051, long)).toEqual([]);
     expect(await warnings("vllm", 2_051, long, { cutsPrompts: true })).toEqual(["context_truncated"]);
     expect(await warnings("ollama", 2_051, long, { cutsPrompts: false })).toEqual([]);

@@ -185,30 +185,27 @@ const pieced: { readonly [name: string]: (pieces: readonly Json[]) => Frame[] } 
 };
 const bare = (data: Json): Frame => ({ event: undefined, data: JSON.stringify(data) });
 
-describe.each(Object.entries(pieced))(
-  "an empty value behind pieces takes nothing back: %s",
-  (name, pieces) => {
-    test.each([
-      ["whole", ['{"a":', "1}", {}], 'f:{"a":1} [tool_use]'],
-      ["cut", ['{"a":', {}], "f:fault [tool_use]"],
-      ["alone", [{}], "f:{} [tool_use]"],
-    ])("%s", (_where, given, expected) => {
-      const script = framesOf(name as Name, [
-        { call: { id: "c1", name: "f", args: "", open: true } },
-        { stop: "tool" },
-        "end",
-      ]);
-      const at = script.findIndex(({ data }) => data.includes('"f"')) + 1;
-      expect(outcomeOf(name as Name, script.toSpliced(at, 0, ...pieces(given)))).toBe(expected);
-    });
-  },
-);
+describe.each(Object.entries(pieced))("an empty value after pieces erases nothing: %s", (name, pieces) => {
+  test.each([
+    ["whole", ['{"a":', "1}", {}], 'f:{"a":1} [tool_use]'],
+    ["cut", ['{"a":', {}], "f:fault [tool_use]"],
+    ["alone", [{}], "f:{} [tool_use]"],
+  ])("%s", (_where, given, expected) => {
+    const script = framesOf(name as Name, [
+      { call: { id: "c1", name: "f", args: "", open: true } },
+      { stop: "tool" },
+      "end",
+    ]);
+    const at = script.findIndex(({ data }) => data.includes('"f"')) + 1;
+    expect(outcomeOf(name as Name, script.toSpliced(at, 0, ...pieces(given)))).toBe(expected);
+  });
+});
 
 /** A member for errors that says of none, as some servers send it with everything. */
 const noErrors: readonly [Json][] = [[null], [""], [false], [0], [{}], [[]]];
 
-describe.each(noErrors)("a member for errors that holds %j", (error) => {
-  test.each(names)("is none: %s", (name) => {
+describe.each(noErrors)("a member for errors with %j", (error) => {
+  test.each(names)("is not an error: %s", (name) => {
     const frames = framesOf(name, [hi, { stop: "end" }, "end"]).map(({ data, ...rest }) => ({
       ...rest,
       data: data.startsWith("{") ? JSON.stringify({ ...(JSON.parse(data) as JsonObject), error }) : data,
@@ -227,7 +224,7 @@ const handedOn: readonly (readonly [word: string, kind: string])[] = [
   ["model_armor", "content_filter"],
 ];
 
-describe.each(handedOn)("another house's word %s behind a call", (word, kind) => {
+describe.each(handedOn)("another vendor's word %s after a call", (word, kind) => {
   test.each(names)("%s", (name) => {
     const odd = { ...protocols[name], words: { ...protocols[name].words, odd: word } };
     const frames = [

@@ -129,7 +129,7 @@ describe("tool definitions", () => {
     expect(bedrock).toEqual({ toolSpec: { ...about, inputSchema: { json: schema } } });
   });
 
-  test("C2.16 Google's older field is an option, and holds no full JSON Schema", async () => {
+  test("C2.16 Google's older field is an option, and contains no full JSON Schema", async () => {
     const wire = await serve([say("hi")]);
     const compat = { schemas: "openapi" };
     const model = named("google").model(wire, { compat });
@@ -142,7 +142,7 @@ describe("tool definitions", () => {
 });
 
 describe("calls and results", () => {
-  test("C2.17 a call is read out of each protocol's answer: its id, its name, its arguments as an object", async () => {
+  test("C2.17 a call is read from each protocol's answer: its id, its name, its arguments as an object", async () => {
     const args = { city: "Oslo" };
     const given = JSON.stringify(args);
     const answers: [Row["name"], Json, string | undefined][] = [
@@ -184,7 +184,7 @@ describe("calls and results", () => {
     }
   });
 
-  test("C2.17 a call goes back in the same form as it came", async () => {
+  test("C2.17 a call is sent back in the same form", async () => {
     const { second: anthropic } = await twoSteps("anthropic");
     expect(anthropic.messages[1].content[0]).toMatchObject({
       type: "tool_use",
@@ -206,7 +206,7 @@ describe("calls and results", () => {
     expect(gemini.contents[1].parts[0].functionCall).toEqual({ name: "weather", args: { city: "Oslo" } });
   });
 
-  test("C2.18 a result goes out in each protocol's form, under the id of its call", async () => {
+  test("C2.18 a result is sent in each protocol's form, under the id of its call", async () => {
     const { second: anthropic } = await twoSteps("anthropic");
     const { id } = anthropic.messages[1].content[0];
     expect(anthropic.messages[2].role).toBe("user");
@@ -229,7 +229,7 @@ describe("calls and results", () => {
     });
   });
 
-  test("C2.18 Google's result names its function and holds an object, under either of the keys it takes", async () => {
+  test("C2.18 Google's result names its function and has an object, under either of the accepted keys", async () => {
     const { second } = await twoSteps("google");
     const response = (key: string): JsonObject => ({ name: "weather", response: { [key]: "-5 degrees" } });
     expect(second.contents[2].parts).toEqual([{ functionResponse: response("output") }]);
@@ -272,7 +272,7 @@ describe("stop words", () => {
     }
   });
 
-  test("C2.19 Google has no word for tools: a STOP over a call says end, and the content says tool use", async () => {
+  test("C2.19 Google has no word for tools: a STOP with a call says end, and the content says tool use", async () => {
     const { stop } = await answerTo(
       "google",
       googleAnswer([{ functionCall: { name: "weather", args: {} } }], "STOP"),
@@ -282,7 +282,7 @@ describe("stop words", () => {
 });
 
 describe("tool choice", () => {
-  test("C2.20 auto is the default, and any, none and one by name are written as each protocol does", async () => {
+  test("C2.20 auto is the default; any, none and one by name are written in each protocol's form", async () => {
     const choices: [Row["name"], (first: Loose) => unknown, Record<string, unknown>][] = [
       [
         "anthropic",
@@ -366,7 +366,7 @@ describe("schemas", () => {
     $defs: { place: { type: "object", properties: { city: { type: "string" } }, required: ["city"] } },
   };
 
-  test("C2.21 Anthropic takes a full schema as it is; OpenAI too, but strict mode only where the schema is", async () => {
+  test("C2.21 Anthropic gets a full schema unchanged; OpenAI too, with strict mode only if the schema allows it", async () => {
     const sent = async (name: Row["name"], schema: JsonObject): Promise<Loose> => {
       const wire = await serve([say("hi")]);
       await new Agent({ model: named(name).model(wire), tools: [weather(schema)] }).run("go");
@@ -380,7 +380,7 @@ describe("schemas", () => {
     expect((await sent("openai-chat", closed)).function.strict).toBe(true);
   });
 
-  test("C2.21 OpenAI's arguments are a text: it is parsed, and what is no JSON object never runs", async () => {
+  test("C2.21 OpenAI's arguments are a string: it is parsed, and what is no JSON object never runs", async () => {
     const sent = (given: string): Json =>
       chatAnswer(
         { tool_calls: [{ id: "c", type: "function", function: { name: "weather", arguments: given } }] },
@@ -393,7 +393,7 @@ describe("schemas", () => {
     expect(bad?.argsError).toBeTruthy();
   });
 
-  test("C2.21 for Google's subset what it does not know is rewritten or taken out, and told", () => {
+  test("C2.21 for Google's subset unsupported keywords are rewritten or removed, with a warning", () => {
     const { schema, removed } = adaptToolSchema(rich, "google-openapi");
     const text = JSON.stringify(schema);
     for (const word of [
@@ -415,7 +415,7 @@ describe("schemas", () => {
     expect(removed.map(({ type }) => type)).toContain("patternProperties");
   });
 
-  test("C2.22 an object with properties and required goes anywhere as it is; what does not is named beforehand", () => {
+  test("C2.22 an object with properties and required is sent unchanged everywhere; what cannot be sent is reported beforehand", () => {
     const safe: JsonObject = { type: "object", properties: { city: { type: "string" } }, required: ["city"] };
     for (const mode of [
       "tool",
@@ -485,7 +485,7 @@ describe("servers and providers", () => {
     return bodies[0];
   }
 
-  test("C2.23 Z.ai is known by its name or its address, and gets its own dialect", async () => {
+  test("C2.23 Z.ai is recognised by its name or its address, and has its own dialect", async () => {
     const ways: [string | undefined, string | undefined][] = [
       ["zai", undefined],
       ["zai", "http://localhost:1/v4"],
@@ -503,7 +503,7 @@ describe("servers and providers", () => {
     }
   });
 
-  test("C2.23 non-standard servers, by name or address, are not asked for what is OpenAI's own: strict tools, some of the stream's options", async () => {
+  test("C2.23 non-standard servers, by name or address, do not get OpenAI's own features: strict tools, some stream options", async () => {
     const ways: [string | undefined, string | undefined][] = [
       ["cerebras", undefined],
       ["xai", undefined],
@@ -528,7 +528,7 @@ describe("servers and providers", () => {
       expect((await sentTo(undefined, fooled, { reasoning: "off" })).thinking).toBeUndefined();
   });
 
-  test("C2.24 every provider of the table is there under its name, each with its protocol", async () => {
+  test("C2.24 every provider of the table exists under its name, each with its protocol", async () => {
     const table: [string, string][] = [
       ["anthropic/claude-sonnet-5", "anthropic-messages"],
       ["openai/gpt-5.2", "openai-responses"],
@@ -556,7 +556,7 @@ describe("servers and providers", () => {
     );
   });
 
-  test("C2.24 a model without tools of its own, an old, a small or a pure text one, runs them through text", async () => {
+  test("C2.24 a model without native tools (an old, a small or a text-only one) uses them through text", async () => {
     const wire = await serve([
       say('{"tool_calls":[{"name":"weather","arguments":{"city":"Oslo"}}]}'),
       say("It is cold."),

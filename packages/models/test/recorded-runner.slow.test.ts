@@ -138,7 +138,7 @@ const run = (...args: string[]): Promise<{ code: number; out: string }> =>
   });
 
 describe("the runner of recorded responses", () => {
-  it("says a line a file and the totals, and is content with what it can explain", {
+  it("prints one line per file and the totals, and accepts what it can explain", {
     timeout: 60_000,
   }, async () => {
     const { code, out } = await run(dir);
@@ -160,14 +160,14 @@ describe("the runner of recorded responses", () => {
     expect(code).toBe(0);
   });
 
-  it("refuses a folder that is not there, and one that holds nothing to read", async () => {
+  it("refuses a folder that does not exist, and one without recordings", async () => {
     expect((await run(join(dir, "nowhere"))).code).toBe(2);
     mkdirSync(join(dir, "empty"));
     expect(await run(join(dir, "empty"))).toEqual({ code: 2, out: "0 same, 0 differs, 0 not applicable\n" });
   });
 
   it.each(["text", "calls", "stop", "usage", "reasoning"] as const)(
-    "finds a difference in %s that nothing explains",
+    "finds an unexplained difference in %s",
     async (field) => {
       const found = findRecordings(dir).find((one) => one.file === "g/google.chunks.txt")!;
       if (!("recording" in found)) throw new Error(found.reason);
@@ -186,7 +186,7 @@ describe("the runner of recorded responses", () => {
     },
   );
 
-  it("explains what only the client's helper says, and only by a quirk it saw", async () => {
+  it("explains what only the client's helper does, and only with a quirk that it saw", async () => {
     const found = findRecordings(dir).find((one) => one.file === "c/chat.chunks.txt")!;
     if (!("recording" in found)) throw new Error(found.reason);
     const truth = said(decode(found.recording, "frames"));

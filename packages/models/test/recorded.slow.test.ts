@@ -9,7 +9,7 @@ const there = corpus !== undefined && existsSync(corpus);
 describe("recorded responses", () => {
   const found = there ? findRecordings(corpus) : [];
 
-  it("are there for each of the five protocols", ({ skip }) => {
+  it("exist for each of the five protocols", ({ skip }) => {
     if (!there) skip("RONDO_CORPUS names no folder of recorded responses");
     const protocols = new Set(found.map((one) => ("recording" in one ? one.recording.protocol : "")));
     for (const protocol of [

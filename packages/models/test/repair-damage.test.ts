@@ -157,7 +157,7 @@ const said = (messages: readonly Message[]): string[] =>
     .map((text) => text.toWellFormed());
 
 describe.each(Object.keys(providers))("any damaged history, repaired, for %s", (name) => {
-  it("is one the provider takes", () => {
+  it("is accepted by the provider", () => {
     fc.assert(
       fc.property(conversation, damage, (history, all) => {
         const repaired = repairHistory(damaged(history, all));
@@ -168,7 +168,7 @@ describe.each(Object.keys(providers))("any damaged history, repaired, for %s", (
     );
   });
 
-  it("is one the provider takes under the policies of the table too", () => {
+  it("is accepted by the provider with the table's policies too", () => {
     fc.assert(
       fc.property(conversation, damage, (history, all) => {
         const repaired = repairHistory(damaged(history, all), repairPolicy(name));
@@ -181,7 +181,7 @@ describe.each(Object.keys(providers))("any damaged history, repaired, for %s", (
 });
 
 describe("any damaged history, repaired", () => {
-  it("keeps what every person and the model said, in order", () => {
+  it("keeps what every user and the model wrote, in order", () => {
     fc.assert(
       fc.property(conversation, damage, (history, all) => {
         const before = damaged(history, all);
@@ -191,7 +191,7 @@ describe("any damaged history, repaired", () => {
     );
   });
 
-  it("is in order: repairing it again gives the same array", () => {
+  it("is valid: repairing it again returns the same array", () => {
     fc.assert(
       fc.property(conversation, damage, (history, all) => {
         const once = repairHistory(damaged(history, all));
@@ -201,7 +201,7 @@ describe("any damaged history, repaired", () => {
     );
   });
 
-  it("leaves the given messages as they were", () => {
+  it("does not change the given messages", () => {
     fc.assert(
       fc.property(conversation, damage, (history, all) => {
         const before = damaged(history, all);

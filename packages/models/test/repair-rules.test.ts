@@ -18,7 +18,7 @@ const result = (callId: string): Message => ({
 });
 
 describe("C7: ids and policies by provider", () => {
-  test("C7.62 strict ids are letters and digits, at most 40, with words for those that have none", () => {
+  test("C7.62 strict ids are letters and digits, at most 40, with a fixed word if nothing remains", () => {
     const strict = idForm("strict");
     expect(strict("call_1|fc-2")).toBe("call1fc2");
     expect(strict("")).toBe("defaulttoolid");
@@ -30,7 +30,7 @@ describe("C7: ids and policies by provider", () => {
     expect(strict("call_1", new Set(["call1"]))).toBe(second);
   });
 
-  test("C7.62 strict9 ids are exactly nine letters and digits, hashed where too short or taken", () => {
+  test("C7.62 strict9 ids are exactly nine letters and digits, hashed if too short or taken", () => {
     const nine = idForm("strict9");
     expect(nine("call_abcdefgh")).toBe("callabcde");
     expect(nine("")).toBe("defaultid");
@@ -40,7 +40,7 @@ describe("C7: ids and policies by provider", () => {
     expect(nine("ab")).not.toBe(nine("ac"));
   });
 
-  test("C7.62 both sides of a call get the same id, also where two ids become one", () => {
+  test("C7.62 both sides of a call get the same id, also if two ids become one", () => {
     const history = [userText("go"), answer(["a-1", "a_1"]), result("a-1"), result("a_1")];
     const repaired = repairHistory(history, repairPolicy("anthropic"));
     const ids = callsOf(repaired[1] as AssistantMessage).map((call) => call.id);
@@ -61,7 +61,7 @@ describe("C7: ids and policies by provider", () => {
     expect(providerHistory(provider, model)).toMatchObject(policy);
   });
 
-  test("C7.63 OpenAI's histories keep their ids; calls without results go, for none may stand alone", () => {
+  test("C7.63 OpenAI's histories keep their ids; calls without results are left out, because none may be alone", () => {
     expect(providerHistory("openai").ids).toBeUndefined();
     const history = [userText("go"), answer(["call_1", "call-2"]), result("call-2")];
     const repaired = repairHistory(history, repairPolicy("openai"));

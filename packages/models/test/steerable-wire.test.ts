@@ -62,7 +62,7 @@ describe("Anthropic's stop words", () => {
     }
   });
 
-  test("C1.5 tool_use is tool use, and goes on; so does a call under any of those words", async () => {
+  test("C1.5 tool_use is tool use, and continues; so does a call with any of those words", async () => {
     for (const word of ["tool_use", "end_turn", "pause_turn", "max_tokens", "stop_sequence"]) {
       const { result, wire } = await run([raw(answer(word, text, use)), say("done")]);
       expect([word, result.text, result.toolCalls, wire.requests.length]).toEqual([word, "done", 1, 2]);
@@ -81,7 +81,7 @@ describe("Anthropic's stop words", () => {
     }
   });
 
-  test("C1.5 a word nobody has heard of is unknown, never an error, and is kept as it is", async () => {
+  test("C1.5 an unknown word is unknown, never an error, and is kept", async () => {
     const { result } = await run([raw(answer("constructor", text))]);
     const last = result.messages.at(-1);
     if (last?.role !== "assistant") throw new Error("no answer");
@@ -92,7 +92,7 @@ describe("Anthropic's stop words", () => {
     ]);
   });
 
-  test("C1.6 a server's error is the end of the run, with its message, after one request", async () => {
+  test("C1.6 a server's error ends the run, with its message, after one request", async () => {
     const { result, wire } = await run([status(529, { message: "we are full" })]);
     expect([result.end?.reason, result.end?.error?.kind, wire.requests.length]).toEqual([
       "error",
@@ -104,7 +104,7 @@ describe("Anthropic's stop words", () => {
 });
 
 describe("the smallest run", () => {
-  test("C1.14 C1.12 all results of an answer go back as one user message of tool_result blocks, and the end is the joined text", async () => {
+  test("C1.14 C1.12 all results of an answer are sent back as one user message of tool_result blocks, and the end is the joined text", async () => {
     const { result, wire } = await run([
       raw(answer("tool_use", use, { ...use, id: "tu_2", input: { word: "b" } })),
       raw(answer("end_turn", { type: "text", text: "Both " }, { type: "text", text: "are known." })),

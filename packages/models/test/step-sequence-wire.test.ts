@@ -166,7 +166,7 @@ async function typed(name: Name): Promise<{ bodies: Body[]; headers: Record<stri
 }
 
 describe("a typed sequence", () => {
-  test("B2.11 sends all results of a batch as one message of the user's, where the protocol has one", async () => {
+  test("B2.11 sends all results of a batch as one user message, if the protocol has one", async () => {
     const { bodies } = await typed("anthropic");
     const last = bodies[1].messages.at(-1);
     expect([last.role, last.content.map((block: Body) => [block.type, block.tool_use_id])]).toEqual([
@@ -198,7 +198,7 @@ describe("a typed sequence", () => {
     google: (body) => [(body.tools?.length ?? 0) > 0, body.generationConfig?.responseMimeType !== undefined],
   };
   test.each(names)(
-    "B3.17 carries over the wire tools without schema, then the schema with no tool to call (%s)",
+    "B3.17 sends tools without schema, then the schema with no callable tool (%s)",
     async (name) => {
       const { bodies } = await typed(name);
       expect(bodies.map(carries[name])).toEqual([
@@ -225,7 +225,7 @@ describe("the adapters", () => {
     ["google", { STOP: "end_turn", MAX_TOKENS: "max_tokens", BRAND_NEW: "unknown" }],
   ];
   test.each(words)(
-    "B6.38 %s: its stop words are told apart, and a new one is unknown, which a policy takes for none",
+    "B6.38 %s: its stop words are distinguished, and a new one is unknown, which a policy treats as none",
     async (name, known) => {
       for (const [word, kind] of Object.entries(known)) {
         const { result } = await served(name, [dialects[name].answer({ text: "x" }, word)], (model) =>
@@ -239,7 +239,7 @@ describe("the adapters", () => {
     },
   );
 
-  test("B6.38 Anthropic and OpenAI say that a tool is used; Gemini says STOP, and its calls run all the same", async () => {
+  test("B6.38 Anthropic and OpenAI report that a tool is used; Gemini says STOP, and its calls run nevertheless", async () => {
     const stops = await Promise.all(
       names.map(async (name) => {
         const { answer } = dialects[name];
@@ -263,7 +263,7 @@ describe("the adapters", () => {
     ]);
   });
 
-  test("B6.38 Gemini without a candidate is an answer with nothing in it", async () => {
+  test("B6.38 Gemini without a candidate is an empty answer", async () => {
     const { result } = await served("google", [{ candidates: [] }], async (model) => {
       const error = await model.call(tinyRequest, watch()).then(
         ({ content, stop }) => [content, stop.wire],
@@ -274,7 +274,7 @@ describe("the adapters", () => {
     expect(result).toBe("empty_response");
   });
 
-  test("B6.38 B4.28 Gemini without a candidate is no error to a sequence: it ends with nothing, and is not asked again", async () => {
+  test("B6.38 B4.28 Gemini without a candidate is no error to a sequence: it ends empty, and the model is not called again", async () => {
     const { bodies, result } = await served("google", [{ candidates: [] }], async (model) => {
       const steps = new Agent(stepSequence({ model })).steps("go");
       const given: string[] = [];
@@ -284,7 +284,7 @@ describe("the adapters", () => {
     expect([result, bodies.length]).toEqual([[[], "empty_response"], 1]);
   });
 
-  test("B6.39 Anthropic: 4,096 tokens, a format only with a schema, is_error only when true, arguments that are objects", async () => {
+  test("B6.39 Anthropic: 4,096 tokens, a format only with a schema, is_error only if true, arguments that are objects", async () => {
     const { bodies, headers } = await typed("anthropic");
     expect(bodies.map((body) => body.max_tokens)).toEqual([4_096, 4_096, 4_096]);
     // The format left beta: it needs no header, which may still be asked for.
@@ -306,7 +306,7 @@ describe("the adapters", () => {
     expect(odd.bodies[1].messages[1].content[0].input).toEqual({});
   });
 
-  test("B6.39 Anthropic: the beta header goes where it is asked for; without tools no choice of one is sent that could be refused", async () => {
+  test("B6.39 Anthropic: the beta header is sent if set; without tools no tool choice is sent that could be refused", async () => {
     const betas = ["structured-outputs-2025-11-13"];
     const { headers, bodies } = await served(
       "anthropic",
@@ -334,7 +334,7 @@ describe("the adapters", () => {
     ]);
   });
 
-  test("B6.41 Gemini: a JSON type with the schema, results of the user's under one name, ids of our own, and how calls are held", async () => {
+  test("B6.41 Gemini: a JSON type with the schema, results in a user message under one name, our own ids, and how calls are limited", async () => {
     const { bodies } = await typed("google");
     expect(bodies[2].generationConfig).toMatchObject({
       responseMimeType: "application/json",
@@ -439,7 +439,7 @@ describe("the adapters", () => {
     },
   );
 
-  test("B6.42 Gemini: 403 is refused access as 401 is; neither may pass", async () => {
+  test("B6.42 Gemini: 403 is refused access like 401; neither may pass", async () => {
     const { result } = await served(
       "google",
       [dialects.google.error("no")],
@@ -469,7 +469,7 @@ describe("the wait a provider asks for", () => {
     expect(wait({ "x-ratelimit-reset-tokens": text })).toBe(ms);
   });
 
-  test("B8.51 Anthropic's reset is a date, Gemini says retry-after alone, and that comes first everywhere", () => {
+  test("B8.51 Anthropic's reset is a date, Gemini has retry-after only, and that comes first everywhere", () => {
     const reset = { "anthropic-ratelimit-requests-reset": "2026-10-21T07:28:20Z" };
     expect(wait(reset)).toBe(20_000);
     expect(wait({ ...reset, "retry-after": "7" })).toBe(7_000);
@@ -480,7 +480,7 @@ describe("the wait a provider asks for", () => {
 describe("the way to a typed output", () => {
   const wayOf = (model: Model): string | undefined => model.facts?.output;
 
-  test("is known of a model before it is asked, and told facts win", () => {
+  test("is known of a model before it is called, and given facts win", () => {
     const key = { apiKey: "k" };
     expect([
       wayOf(anthropic("claude-sonnet-4-5", key)),
@@ -501,7 +501,7 @@ describe("the way to a typed output", () => {
     ]);
   });
 
-  test("of a Claude that cannot be held to a schema is a tool it must call", async () => {
+  test("of a Claude that does not support a schema is a tool it must call", async () => {
     const call = {
       id: "m",
       type: "message",

@@ -38,16 +38,13 @@ test.each([
   ["openai-chat", "openai"],
   // Like no name at all: the model's own is named.
   ["something", "anthropic"],
-])(
-  "options under %s, which no provider is called, come with a warning that names %s",
-  async (name, meant) => {
-    expect(await told({ [name]: { service_tier: "auto" } })).toEqual([
-      `unsupported_option: providerOptions.${name}: there is no such provider, so it was not sent; options for ${meant} go into providerOptions.${meant}`,
-    ]);
-  },
-);
+])("options under %s, which is no provider's name, cause a warning that suggests %s", async (name, meant) => {
+  expect(await told({ [name]: { service_tier: "auto" } })).toEqual([
+    `unsupported_option: providerOptions.${name}: there is no such provider, so it was not sent; options for ${meant} go into providerOptions.${meant}`,
+  ]);
+});
 
-test("options for other providers, and for servers that the user has named, are no reason for a warning", async () => {
+test("options for other providers, and for servers that the user has named, cause no warning", async () => {
   openaiCompatible({ provider: "our-proxi", baseURL: "http://127.0.0.1:1/v1", apiKey: "k", model: "m" });
   const all = {
     anthropic: { service_tier: "auto" },

@@ -48,7 +48,7 @@ afterEach(() => {
 });
 
 describe("neutral data", () => {
-  test("A1.1 an answer holds text, calls, tool_use or end_turn, and on request what the provider sent", async () => {
+  test("A1.1 an answer has text, calls, tool_use or end_turn, and on request what the provider sent", async () => {
     const bodies = [gemini([functionCall("read_file", { path: "a" })]), gemini([{ text: "done" }])];
     const { result } = await play(bodies);
     const answers = result.messages.filter((message) => message.role === "assistant");
@@ -60,7 +60,7 @@ describe("neutral data", () => {
     ]);
   });
 
-  test("A1.1 of a stream it is the list of its events, and without the wish there is none", async () => {
+  test("A1.1 for a stream that is the list of its events, and without the request there is none", async () => {
     for (const keepRaw of [true, false]) {
       const wire = await serve([say("hello")], { chunk: 2 });
       const model = anthropic("claude-sonnet-5", { apiKey: "k", baseURL: wire.urlFor("anthropic"), keepRaw });
@@ -71,7 +71,7 @@ describe("neutral data", () => {
     }
   });
 
-  test("A1.3 a client names its provider, is asked with messages, tools and a system prompt, and sends answers and results in its own words", async () => {
+  test("A1.3 a client names its provider, gets messages, tools and a system prompt, and sends answers and results in its own form", async () => {
     const wire = await serve([call("read_file", { path: "a" }, { id: "toolu_1" }), say("done")]);
     const model = anthropic("claude-sonnet-5", { apiKey: "k", baseURL: wire.urlFor("anthropic") });
     expect(model.origin.provider).toBe("anthropic");
@@ -91,7 +91,7 @@ describe("neutral data", () => {
     expect(JSON.stringify(result)).toContain("text of a");
   });
 
-  test("A1.5 a tool is told to the model as name, description and input_schema", async () => {
+  test("A1.5 a tool is sent to the model as name, description and input_schema", async () => {
     const wire = await serve([say("done")]);
     const model = anthropic("claude-sonnet-5", { apiKey: "k", baseURL: wire.urlFor("anthropic") });
     await new Agent(thinkActObserve({ model, tools: [read] })).run("go");
@@ -106,7 +106,7 @@ describe("neutral data", () => {
 
 describe("the classic Gemini", () => {
   test.each(["STOP", "MAX_TOKENS", "SAFETY", "MALFORMED_FUNCTION_CALL", "OTHER"])(
-    "A4.21 says tool_use when a part calls and end_turn when none does, whatever the finish reason: %s",
+    "A4.21 has tool_use if a part is a call and end_turn if none is, whatever the finish reason is: %s",
     async (finishReason) => {
       const { result } = await play([
         gemini([functionCall("read_file", { path: "a" })], finishReason),
@@ -121,20 +121,20 @@ describe("the classic Gemini", () => {
     },
   );
 
-  test("passes over what stands where a part or a call belongs and is none", async () => {
+  test("ignores values in place of a part or a call that are none", async () => {
     const parts = [null, "x", 5, { functionCall: null }, { functionCall: "f" }, { text: "so" }] as never[];
     const { result } = await play([gemini(parts), gemini([{ text: "done" }])]);
     expect(result).toMatchObject({ text: "so", toolCalls: 0, end: { reason: "completed" } });
   });
 
-  test("A4.21 the ordinary Gemini acts on its calls as well, streamed", async () => {
+  test("A4.21 the ordinary Gemini runs its calls too, streamed", async () => {
     const wire = await serve([call("read_file", { path: "a" }), say("done")]);
     const model = google("gemini-3-pro", { apiKey: "k", baseURL: wire.urlFor("google") });
     const result = await new Agent(thinkActObserve({ model, tools: [read] })).run("go");
     expect(result).toMatchObject({ text: "done", toolCalls: 1 });
   });
 
-  test("A4.22 makes ids up, takes no arguments for none, the last text for the text, and a part with text for text", async () => {
+  test("A4.22 makes ids up, takes missing arguments for none, the last text for the text, and a part with text for text", async () => {
     const now = tool({
       name: "now",
       description: "The time",
@@ -183,12 +183,12 @@ describe("the classic Gemini", () => {
     expect(sent).toHaveLength(1);
   });
 
-  test("A4.22 an error in a body is one", async () => {
+  test("A4.22 an error in a body is an error", async () => {
     const failing = play([{ error: { code: 503, message: "overloaded", status: "UNAVAILABLE" } }]);
     expect((await errorFrom(failing)).kind).toBe("overloaded");
   });
 
-  test("A4.23 sends one tool of declarations with the schema as it is, the default system prompt, and leaves calling to the loop", async () => {
+  test("A4.23 sends one tool with all declarations and the schemas unchanged, the default system prompt, and leaves calling to the loop", async () => {
     const { sent, seen } = await play([
       gemini([functionCall("read_file", { path: "a" })]),
       gemini([{ text: "done" }]),

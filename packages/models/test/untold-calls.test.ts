@@ -114,7 +114,7 @@ const answers: { readonly [name: string]: [Codec, object[]] } = {
 };
 
 describe("a call without arguments", () => {
-  it.each(Object.keys(answers))("is told before the text behind it: %s", (name) => {
+  it.each(Object.keys(answers))("is emitted before the text after it: %s", (name) => {
     const [codec, frames] = answers[name] as [Codec, object[]];
     const told: ModelEvent[] = [];
     const origin = { api: codec.api, provider: "p", model: "m" };
@@ -135,7 +135,7 @@ describe("a call without arguments", () => {
     expect(deltas).toEqual(["a", "look()", "b", "c"]);
   });
 
-  it("E4.21 makes the text behind it a thought of the strategy's", async () => {
+  it("E4.21 makes the text after it a thought of the strategy's", async () => {
     const frames = (answers["chat completions"] as [Codec, object[]])[1];
     const body = [...frames.map((frame) => JSON.stringify(frame)), "[DONE]"]
       .map((data) => `data: ${data}\n\n`)

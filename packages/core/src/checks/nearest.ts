@@ -1,6 +1,6 @@
-// The room of near matches: what somebody may have meant who misspelt it.
+// The room of near matches: what a misspelt word probably means.
 
-/** Known words that are near to a given one, the nearest first; none when all are far. */
+/** Known words that are similar to a given one, the nearest first; none if all are too different. */
 export function nearest(given: string, known: readonly string[], limit: number = 3): string[] {
   const bound = Math.max(1, Math.floor(given.length / 3));
   return known
@@ -11,7 +11,10 @@ export function nearest(given: string, known: readonly string[], limit: number =
     .map(({ word }) => word);
 }
 
-/** The known word that was most likely meant: the same but for marks and capitals, one of whose words begins so or that begins it, or one that is near. */
+/**
+ * The known word that was most likely meant: equal without marks and capitals; or one of its words begins with the given
+ * one, or the given one begins with it; or a similar one.
+ */
 function meantBy(name: string, known: readonly string[]): string | undefined {
   const given = plain(name);
   if (given === "") return nearest(name, known, 1)[0];
@@ -19,7 +22,7 @@ function meantBy(name: string, known: readonly string[]): string | undefined {
   return known.find((one) => plain(one) === given) ?? known.find(alike) ?? nearest(name, known, 1)[0];
 }
 
-/** Whether from one of its words on a name goes on so: `pauseResumes` has `resumes`, and no `user`. */
+/** Whether a name contains a word that begins like this: `pauseResumes` has `resumes`, but not `user`. */
 const hasWord = (name: string, given: string): boolean =>
   [...name].some(
     (letter, at) => (at === 0 || /[^a-z0-9]/.test(letter)) && plain(name.slice(at)).startsWith(given),
@@ -27,13 +30,13 @@ const hasWord = (name: string, given: string): boolean =>
 
 const plain = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]/g, "");
 
-/** The word that was meant, as a question; where none is like it, the words there are. */
+/** The word that was meant, as a question; if none is similar, all known words. */
 export function hint(name: string, known: readonly string[]): string {
   const meant = meantBy(name, known);
   return meant === undefined ? `there are ${known.join(", ")}` : `did you mean ${meant}?`;
 }
 
-/** ` Did you mean chat?`, to be added to a sentence; empty where nothing comes near. */
+/** ` Did you mean chat?`, to be added to a sentence; empty if no word is similar. */
 export function hintAt(word: string, known: readonly string[]): string {
   const [near] = nearest(word, known, 1);
   return near === undefined ? "" : ` Did you mean ${near}?`;
@@ -41,7 +44,7 @@ export function hintAt(word: string, known: readonly string[]): string {
 
 /** How many letters must be changed, added, left out or swapped with their neighbour. */
 function distance(one: string, other: string): number {
-  // Nobody mistypes a word of this length letter by letter; the table below grows with both lengths.
+  // Nobody mistypes a word of this length letter by letter, and the table below grows with both lengths.
   if (one.length > 64 || other.length > 64) return Number.POSITIVE_INFINITY;
   const rows = Array.from({ length: one.length + 1 }, (_, row) => [row]);
   for (let column = 1; column <= other.length; column += 1) rows[0]?.push(column);

@@ -1,12 +1,12 @@
-// The room of other words: what other loops call an option, and what does the same here.
+// The room of other words: names of options in other loops, and what does the same here.
 //
-// Whoever comes from another library writes its words first. A list of all options there are does not help them; the
-// one that they mean does. On a tool, where anything else is its host's own, a word that another loop would obey is
-// refused: an approval that nobody asks for is worse than an error.
+// A user who comes from another library first writes its words. A list of all options does not help then; the one that they
+// mean does. Unknown members of a tool belong to its host. But a word that another loop would obey there is refused: an
+// approval that is never asked for is worse than an error.
 
 import { nearest } from "./nearest.ts";
 
-/** By the name in lower case, without marks, what does the same here. Made when somebody first needs them: hardly ever. */
+/** What does the same here, by the name in lower case, without marks. Built on first use, which is rare. */
 type Words = () => Readonly<Record<string, string>>;
 
 const tracing = "onEvent: traced(otel), of @rondo/core/opentelemetry";
@@ -22,13 +22,13 @@ const wordsOf = (all: () => [string, string][]): Words => {
 const wordFor = (name: string, words: Words): string | undefined =>
   Object.hasOwn(words(), plain(name)) ? words()[plain(name)] : undefined;
 
-/** One meaning, and the names it goes by: `maxTurns` and `max_turns` are one. */
+/** One meaning, and its names: `maxTurns` and `max_turns` count as one. */
 const meaning = (here: string, ...names: readonly string[]): [string, string][] =>
   names.map((name) => [plain(name), here]);
 
 const plain = (name: string): string => name.toLowerCase().replace(/^experimental_|[^a-z0-9]/g, "");
 
-/** What is said of an option that is called otherwise here; undefined where nobody calls anything so. */
+/** The hint for an option with another name here; undefined if no other library has this name. */
 function saying(all: () => [string, string][]): (name: string) => string | undefined {
   const words = wordsOf(all);
   return (name) => {
@@ -101,7 +101,7 @@ const settings = (): [string, string][] => [
   ...meaning("settings", "modelSettings", "modelConfig", "generationConfig", "samplingParams"),
 ];
 
-/** Of an agent. */
+/** For an agent. */
 export const agentWords: (name: string) => string | undefined = saying(() => [
   ...settings(),
   ...meaning("system", "instructions", "systemPrompt", "prompt", "stateModifier"),
@@ -228,7 +228,7 @@ export const agentWords: (name: string) => string | undefined = saying(() => [
   ...meaning("model", "streamFn", "llm"),
 ]);
 
-/** Of what the prepareStep hook answers. */
+/** For the result of the prepareStep hook. */
 export const stepWords: (name: string) => string | undefined = saying(() => [
   ...settings(),
   ...meaning("tools", "activeTools"),
@@ -241,7 +241,7 @@ export const stepWords: (name: string) => string | undefined = saying(() => [
   ),
 ]);
 
-/** Of `settings`. */
+/** For `settings`. */
 export const settingWords: (name: string) => string | undefined = saying(() => [
   ...meaning("maxOutputTokens", "maxTokens", "maxCompletionTokens"),
   ...meaning("reasoning", ...thoughts),
@@ -269,7 +269,7 @@ export const settingWords: (name: string) => string | undefined = saying(() => [
   ),
 ]);
 
-/** Of a budget. */
+/** For a budget. */
 export const budgetWords: (name: string) => string | undefined = saying(() => [
   ...meaning("tokens", "maxTokens", "totalTokens", "totalTokensLimit", "tokenLimit"),
   ...meaning("modelCalls", "requests", "requestLimit", "maxRequests"),
@@ -277,7 +277,7 @@ export const budgetWords: (name: string) => string | undefined = saying(() => [
   ...meaning("ms", "seconds", "timeout", "timeoutMs", "time"),
 ]);
 
-/** Of hooks. */
+/** For hooks. */
 export const hookWords: (name: string) => string | undefined = saying(() => [
   ...meaning("prepareStep, or transformContext", "beforeModel", "wrapModelCall", "beforeModelCall"),
   ...meaning("a rule that judges answers", "afterModel", "afterModelCall"),
@@ -289,7 +289,7 @@ export const hookWords: (name: string) => string | undefined = saying(() => [
   ...meaning("onFinish, or the event run_end", "afterInvocation", "afterAgent", "onEnd"),
 ]);
 
-/** Of a session's next run. */
+/** For a session's next run. */
 export const runWords: (name: string) => string | undefined = saying(() => [
   ...meaning("signal", "abortSignal"),
   ...meaning(
@@ -311,7 +311,7 @@ export const runWords: (name: string) => string | undefined = saying(() => [
   ...meaning("the first argument", "prompt", "messages", "history", "input", "messageHistory"),
 ]);
 
-/** Of a single run, given what may be said of an agent: an agent's options are not a run's, whatever they are called. */
+/** For a single run, including the hints for an agent: an agent's options are not options of a run, whatever they are called. */
 export const overrideWords =
   (options: () => object) =>
   (name: string): string | undefined =>
@@ -320,14 +320,14 @@ export const overrideWords =
       ? `it is an option of the agent, not of one run: new Agent({ ${name} })`
       : agentWords(name));
 
-/** Of a tool's result. */
+/** For a tool's result. */
 export const resultWords: (name: string) => string | undefined = saying(() => [
   ...meaning("done", "terminate", "returnDirect", "stop", "final"),
   ...meaning("isError", "error", "failed"),
   ...meaning("details", "metadata", "artifact", "structuredContent"),
 ]);
 
-/** Of a part that a user says: what another library sends along would be sent by nobody here. */
+/** For a part of a user's message: what another library sends with it would not be sent here. */
 const partWords: Words = wordsOf(() => [
   ...meaning("name", "filename"),
   ...meaning("opaque: { detail }", "detail", "imageDetail"),
@@ -335,7 +335,7 @@ const partWords: Words = wordsOf(() => [
   ...meaning("opaque, or settings.providerOptions of the agent", "providerOptions"),
 ]);
 
-/** What is said of a part's member that is none; undefined where nobody would obey it, or nothing is asked for. */
+/** The hint for an unknown member of a part; undefined if no library would obey it, or if it asks for nothing. */
 export function foreignWord(part: object): string | undefined {
   for (const [name, value] of Object.entries(part)) {
     const here = value === undefined || value === null ? undefined : wordFor(name, partWords);
@@ -344,7 +344,7 @@ export function foreignWord(part: object): string | undefined {
   return undefined;
 }
 
-/** What another loop would obey on a tool, and would be nothing here. */
+/** Members that another loop would obey on a tool, and that would do nothing here. */
 const obeyed: Words = wordsOf(() => [
   ...meaning('permission: "ask"', "needsApproval", "requireApproval", "requiresApproval", "approvalRequired"),
   ...meaning("timeoutMs", "timeout"),
@@ -366,7 +366,7 @@ const obeyed: Words = wordsOf(() => [
   ...meaning('permission: "ask", and session.answer(id, value)', "suspendSchema", "resumeSchema"),
 ]);
 
-/** What another loop has in place of what a tool must have. */
+/** Members that another loop has in place of those that a tool needs. */
 const instead: Words = wordsOf(() => [
   ...meaning("inputSchema", "parameters", "schema", "input", "args", "input_schema", "argsSchema"),
   ...meaning("execute", "func", "function", "handler", "callback", "run", "call", "invoke"),
@@ -374,15 +374,15 @@ const instead: Words = wordsOf(() => [
 ]);
 
 /**
- * What is said of a member of a tool's options that is none: where another loop would obey it, where it stands in for
- * one that is missing, or where it is one misspelt. Undefined: it is its host's own, and nobody minds it.
+ * The hint for an unknown member of a tool's options: if another loop would obey it, if it replaces one that is missing,
+ * or if it is misspelt. Undefined: it belongs to the tool's host, and is accepted.
  */
 export function toolWords(
   given: object,
   known: readonly string[],
 ): { name: string; says: string } | undefined {
   for (const name of Object.keys(given)) {
-    // A word without a value asks for nothing.
+    // A member without a value asks for nothing.
     if (known.includes(name) || (given as Record<string, unknown>)[name] === undefined) continue;
     const missing = wordFor(name, instead);
     const isMissing = missing !== undefined && (given as Record<string, unknown>)[missing] === undefined;

@@ -1,6 +1,7 @@
-// The room of the checks of what is written in another way elsewhere: models, tools, prompts, what must be called or allowed.
+// The room of the checks for values that other libraries write in another way: models, tools, prompts, tool choice,
+// permission.
 //
-// What is none of it is told how it becomes one.
+// The error says how to convert such a value.
 
 import {
   able,
@@ -23,7 +24,7 @@ import {
 import type { Origin } from "../message.ts";
 import type { Model, ModelFacts } from "../model.ts";
 
-/** A check that says more of what it refuses: how that becomes what is needed. */
+/** A check with an additional hint in its error: how to make a valid value of the given one. */
 const hinted =
   (check: Check, hintOf: (value: unknown) => string): Check =>
   (value) => {
@@ -59,7 +60,7 @@ const knownOrigin = membersOf<Origin>(
   "let_pass",
 );
 
-/** What a model is known by stands in the records of every run. */
+/** A model's identity is stored in the records of every run. */
 const kept =
   (known: Check): Check =>
   (value) =>
@@ -72,7 +73,7 @@ const modelKnown = membersOf<Pick<Model, "id" | "origin" | "facts">>(
 const modelFace: Check = (value) => modelCalled(value) ?? modelKnown(value);
 const noModel = needed(modelWords, () => false);
 
-/** A model. A provider's function can be called as well, and is none before it is. */
+/** A model. A provider's function must be called first to get one. */
 export const model: Check = hinted(
   (value) => (typeof value === "function" ? noModel(value) : modelFace(value)),
   (value) => {
@@ -90,7 +91,7 @@ export const model: Check = hinted(
   },
 );
 
-/** A journal. It is not known by the name of its file. */
+/** A journal, not the name of its file. */
 export const journal: Check = hinted(
   able("a journal (append, read, list)", "append", "read", "list"),
   (value) => {
@@ -107,7 +108,7 @@ const signalFace = having("an AbortSignal", {
   removeEventListener: callable,
 });
 
-/** What fires when something is no longer wanted: the controller of it fires nothing. */
+/** An abort signal, not its controller. */
 export const abortSignal: Check = hinted(signalFace, (value) => {
   const { signal } = Object(value) as { signal?: unknown };
   return signalFace(signal) === undefined ? ": give its signal" : "";
@@ -130,7 +131,7 @@ const faceOfTool: Check = hinted(madeTool, (value) => {
   return typeof name === "string" && typeof execute === "function" ? ": tool({ … }) makes one of it" : "";
 });
 
-/** Offered under one name and known by another, it could never be called. */
+/** A tool that is offered under one name and found under another could never be called. */
 const oneTool: Check = (value) => {
   const fault = faceOfTool(value);
   const { name, definition } = Object(value) as { name: string; definition: { name?: unknown } };
@@ -139,7 +140,7 @@ const oneTool: Check = (value) => {
   return { at: "", says: `${as}: toolWith(tool, { name }) gives it another name` };
 };
 
-/** Tools, in a list: each has its name in it. */
+/** A list of tools: each has its name in itself. */
 export const tools: Check = hinted(listOf(oneTool), (value) => {
   if (isPromise(value)) return ": await it";
   return object(value) === undefined ? ": [tool({ name, … }), …], each with its name in it" : "";
@@ -147,20 +148,20 @@ export const tools: Check = hinted(listOf(oneTool), (value) => {
 
 const nothing = needed("nothing", (value) => value === undefined);
 
-/** Something given for a key. The key by itself gives nothing, and would stand for a thing that is none. */
+/** A value given for a key. The key alone gives no value. */
 export const provided: Check = hinted(
   having("what dependency(…).as(value) gives", { id: text, create: nothing }),
   (value) => (able("", "as")(value) === undefined ? ": give its as(value)" : ""),
 );
 
-/** A prompt. One that is made anew for each run is so with the agent around it. */
+/** A prompt. If it should be made anew for each run, make a new agent for each. */
 export const system: Check = hinted(text, (value) =>
   typeof value === "function"
     ? ": where it depends on the run, new Agent({ ...options, system }) for each"
     : "",
 );
 
-/** A schema, as `words` name it. A Standard Schema is its library's own; a JSON Schema is sent and kept as it is. */
+/** A schema, named by `words` in errors. A Standard Schema is an object of its library; a JSON Schema is sent and stored as it is. */
 export const schema =
   (words: string): Check =>
   (value) => {
@@ -168,7 +169,10 @@ export const schema =
     return object(value) === undefined ? data(value) : needed(words, () => false)(value);
   };
 
-/** What does a tool's work. What yields gives no result: the loop would have a thing that nobody reads, and only the model would hear of it. */
+/**
+ * The function that does a tool's work. A generator gives no result: the loop would get an object that nobody reads, and
+ * only the model would be told.
+ */
 export const executable: Check = (value) =>
   /Generator/.test(Object.prototype.toString.call(value))
     ? {
@@ -177,7 +181,7 @@ export const executable: Check = (value) =>
       }
     : callable(value);
 
-/** Whether a call must be allowed. What depends on its arguments is a hook's to say. */
+/** Whether a call needs an approval. If that depends on its arguments, a hook must decide. */
 export const permission: Check = hinted(oneOf("allow", "ask", "deny"), (value) =>
   typeof value === "function" ? ": hooks.permission of the agent judges a call by its arguments" : "",
 );
@@ -188,7 +192,10 @@ const choiceWord = hinted(oneOf("auto", "any", "none"), (value) => {
   return `; did you mean ${meant}?`;
 });
 
-/** How others write one tool (`{ type: "tool", toolName }`, `{ type: "function", function: { name } }`), or a word (`{ type: "any" }`). */
+/**
+ * How other libraries write one tool (`{ type: "tool", toolName }`, `{ type: "function", function: { name } }`), or a word
+ * (`{ type: "any" }`).
+ */
 function choiceMeant(given: Readonly<Record<string, unknown>>): string {
   const { type, toolName, name = toolName, function: inner } = given;
   const { name: tool = name } = Object(inner) as { name?: unknown };
@@ -197,7 +204,7 @@ function choiceMeant(given: Readonly<Record<string, unknown>>): string {
   return type === "auto" || type === "any" || type === "none" ? JSON.stringify(type) : "{ tool: NAME }";
 }
 
-/** What a model must call. */
+/** The tool choice. */
 export const toolChoice: Check = (value) => {
   if (typeof value === "string") return choiceWord(value);
   if (object(value) !== undefined || Object.hasOwn(value as object, "tool")) return choiceOfTool(value);

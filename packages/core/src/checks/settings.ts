@@ -12,7 +12,7 @@ const levelOrBudget = needed(
 );
 const budget = membersOf<{ budgetTokens: number }>({ budgetTokens: real }, ["budgetTokens"]);
 
-/** A word that no protocol knows would be sent as it is by one, and stand for nothing in another. */
+/** An unknown word would be sent unchanged by one protocol, and have no meaning in another. */
 const reasoning: Check = (value) => {
   const fault = levelOrBudget(value);
   if (typeof value !== "string") return fault ?? budget(value);

@@ -47,11 +47,11 @@ export function capResult(
   const kept = firstLines(joinedText(whole.content), maxBytes(cap, place.window), cap.longLine ?? "cut");
   const text = kept.cut ? kept.text + linesNote(ref) : kept.text;
   const content = withOneText(whole.content, text);
-  // With its line ends made LF it may fit after all.
+  // With LF line ends it may fit after all.
   return kept.cut ? { ...result, content, capped: cappedFrom(whole, kept.text) } : { ...result, content };
 }
 
-/** The same result where no line ends otherwise. */
+/** The result with LF line ends; the same object if it has no others. */
 function withLf(result: CallResult): CallResult {
   const ended = (part: ContentPart): boolean => part.type === "text" && part.text.includes("\r\n");
   if (!result.content.some(ended)) return result;
@@ -66,7 +66,7 @@ function cappedFrom(whole: CallResult, kept: string): NonNullable<CallResult["ca
   return { bytes: byteLength(text), lines: lineCount(text), keptBytes: byteLength(kept) };
 }
 
-/** Whether a result must be cut. @param beyond texts that it may be longer than by as much as a result may have */
+/** Whether a result must be cut. @param beyond texts whose length is added to the limit */
 export function isTooLarge(
   result: CallResult,
   cap: CapFacts,
@@ -81,6 +81,6 @@ export function isTooLarge(
   return exceedsBytes(text, maxBytes(cap, place.window) + byteLength(joinedText(beyond)));
 }
 
-/** Whether the cap does not look at a result, however large it is. */
+/** Whether the cap ignores a result, however large it is. */
 const isLeft = ({ content }: CallResult, cap: CapFacts, { tool }: CapPlace): boolean =>
   cap.exempt.includes(tool) || (cap.withFiles === "leave" && content.some((part) => part.type !== "text"));

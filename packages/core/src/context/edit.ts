@@ -6,7 +6,10 @@ import type { HistoryEdit } from "../loop/records.ts";
 import type { Message } from "../message.ts";
 import type { MessageList } from "../model.ts";
 
-/** The edit that makes a history of these, in order: indices of the old one, and new messages. Consecutive indices become one range. */
+/**
+ * The edit that makes a history of these places, in order: indices of the old one, and new messages. Consecutive indices
+ * become one range.
+ */
 export function editOf(places: Iterable<number | Message>): HistoryEdit {
   const edit: HistoryEdit = [];
   for (const place of places) {

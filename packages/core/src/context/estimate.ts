@@ -16,36 +16,36 @@ export interface Estimator {
   tools(tools: readonly ToolDefinition[]): number;
 }
 
-/** What things weigh, in characters of plain text. */
+/** Weights, in characters of plain text. */
 export interface CharWeights {
-  /** Characters a token stands for. */
+  /** How many characters make a token. */
   perToken: number;
   /**
-   * `by_kind`: digits, capitals and punctuation weigh more than small letters, as tokenizers have them: data and logs come
-   * to twice the tokens of prose. `by_length`: all characters but `cjk` count one.
+   * `by_kind`: digits, capitals and punctuation weigh more than small letters, as in tokenizers: data and logs make twice
+   * the tokens of prose. `by_length`: every character but `cjk` counts as one.
    */
   text: "by_kind" | "by_length";
-  /** What a Chinese, Japanese or Korean character counts. */
+  /** The weight of a Chinese, Japanese or Korean character. */
   cjk: number;
-  /** What every character of a tool result is multiplied by. */
+  /** Factor for the characters of a tool result. */
   toolResult: number;
-  /** What every character of a result's `details`, as JSON, is multiplied by: they are for programs, and sent to no model. */
+  /** Factor for the characters of a result's `details`, as JSON: they are for programs, and not sent to a model. */
   details: number;
-  /** A picture, a sound, or another file whose text is not known. */
+  /** An image, a sound, or another file whose text is unknown. */
   file: number;
-  /** What every character of reasoning that cannot be read (signed, encrypted) is multiplied by. */
+  /** Factor for the characters of reasoning that cannot be read (signed, encrypted). */
   opaque: number;
-  /** Added for each message: its role, and what sets it apart. */
+  /** Added for each message: its role and its delimiters. */
   overhead: number;
-  /** Added for each call: its name and id, and what sets it apart. */
+  /** Added for each call: its name, its id and its delimiters. */
   call: number;
-  /** Arguments that are no JSON. */
+  /** Arguments that are not JSON. */
   badArguments: number;
-  /** A message of a role that is not known. */
+  /** A message with an unknown role. */
   unknownRole: number;
 }
 
-/** What Rondo goes by. Measured against providers' own counts: see `npm run -s bench -- --scenarios estimate`. */
+/** Rondo's own weights. Measured against providers' counts: see `npm run -s bench -- --scenarios estimate`. */
 export const plainWeights: Readonly<CharWeights> = {
   perToken: 4,
   text: "by_kind",
@@ -60,7 +60,7 @@ export const plainWeights: Readonly<CharWeights> = {
   unknownRole: 256,
 };
 
-/** What pruning goes by: text as it is long. */
+/** The weights for pruning: a text weighs its length. */
 export const pruneWeights: Readonly<CharWeights> = {
   ...plainWeights,
   text: "by_length",
@@ -70,10 +70,10 @@ export const pruneWeights: Readonly<CharWeights> = {
   call: 0,
 };
 
-/** What the guard goes by: tool results count twice, for output of programs makes more tokens than prose; and so do their details. */
+/** The weights for the guard: tool results and their details count twice, because program output makes more tokens than prose. */
 export const guardWeights: Readonly<CharWeights> = { ...pruneWeights, toolResult: 2, details: 1 };
 
-/** What a message weighs, in characters. The same weights give the same function. */
+/** The weight of a message, in characters. The same weights give the same function. */
 export const charsBy: (weights: Readonly<CharWeights>) => (message: Message) => number = oncePer(
   (weights) => {
     const chars = oncePer((message: Message) => weigh(message, weights));
@@ -83,8 +83,8 @@ export const charsBy: (weights: Readonly<CharWeights>) => (message: Message) => 
 
 /**
  * Estimates by characters, 4 to a token: digits, capitals and punctuation weigh more, Chinese, Japanese and Korean most, a
- * file counts 8,000. Within about a tenth of o200k for requests full of prose, code, data or logs; for models whose
- * tokenizers make more of a text, lower `perToken`.
+ * file counts 8,000. Within about a tenth of o200k for requests full of prose, code, data or logs. For models whose
+ * tokenizers make more tokens of a text, lower `perToken`.
  * @param given weights that differ from `plainWeights`
  */
 export function charEstimator(given: Partial<CharWeights> = {}): Estimator {
@@ -97,8 +97,8 @@ export function charEstimator(given: Partial<CharWeights> = {}): Estimator {
 }
 
 /**
- * Estimates by a real tokenizer. Files, and what only the provider can read, are weighed by characters all the same.
- * A long text is counted in slices: some tokenizers take quadratic time for a text without spaces.
+ * Estimates with a real tokenizer. Files, and content that only the provider can read, are still weighed by characters. A
+ * long text is counted in slices: some tokenizers take quadratic time for a text without spaces.
  * @param countTokens tokens of a text, e.g. `(text) => encode(text).length` with the `encode` of `gpt-tokenizer`
  */
 export function tokenizerEstimator(
@@ -130,7 +130,7 @@ export function tokenizerEstimator(
 
 const slice = 8_192;
 
-/** Definitions are compared by identity, the list first. */
+/** Definitions are compared by identity, the whole list first. */
 function toolsBy(one: (tool: ToolDefinition) => number): Estimator["tools"] {
   const each = oncePer(one);
   return oncePer((tools: readonly ToolDefinition[]) => tools.reduce((sum, tool) => sum + each(tool), 0));
@@ -141,16 +141,16 @@ export interface RequestEstimate {
   tokens: number;
   /** How many of them the provider counted itself. */
   counted: number;
-  /** The first message that was estimated; those before it, and what stands before the messages, were counted. 0: nothing was. */
+  /** The first message that was estimated; everything before it was counted. 0: nothing was counted. */
   since: number;
 }
 
 /**
- * What a request will take: what the provider counted for its last answer (input and output, cached input among them) and
- * the estimate of what came after it. Where nothing was counted, everything is estimated. When a stage has changed what was
- * counted, take off what it freed, by its note, until the next answer is counted.
- * @param from answers before this message do not count: what was counted for them is no longer what would be sent, since a
- * stage or a compaction changed it. Default: 0.
+ * The tokens of a request: what the provider counted with its last answer (input and output, including cached input) plus
+ * the estimate of what came after it. If nothing was counted, everything is estimated. If a stage has changed counted
+ * messages, subtract what its note says it saved, until the next answer is counted.
+ * @param from answers before this message do not count: their count is out of date, because a stage or a compaction
+ * changed the history. Default: 0.
  */
 export function estimateRequest(
   request: { system?: string; messages: MessageList; tools?: readonly ToolDefinition[] },
@@ -167,7 +167,7 @@ export function estimateRequest(
   return { tokens: front + sumOf(messages, estimator.message), counted: 0, since: 0 };
 }
 
-/** The last answer that says how long it was, with all that was sent for it. */
+/** The last answer whose count is known, including all that was sent for it. */
 export function lastCounted(
   messages: MessageList,
   from: number = 0,
@@ -181,22 +181,22 @@ export function lastCounted(
 }
 
 /**
- * What the window held with an answer, as its provider counted it. Undefined where it did not, or ran tools of its own: its
- * count is the sum of what each of their rounds read then.
+ * What the window held after an answer, as its provider counted it. Undefined if it was not counted, or if the provider
+ * ran tools of its own: then the count is a sum over several rounds.
  */
 export function countedWith(answer: AssistantMessage): number | undefined {
   return answer.content.some(({ type }) => type === "native") ? undefined : countedTokens(answer.usage);
 }
 
-/** Tokens of a request and its answer, as counted. Undefined where the input was not counted. */
+/** Counted tokens of a request and its answer. Undefined if the input was not counted. */
 export function countedTokens(usage: Usage | undefined): number | undefined {
   const input = usage?.inputTokens;
-  // Some servers send zeros where they did not count.
+  // Some servers send zeros if they did not count.
   if (input === undefined || !Number.isFinite(input) || input <= 0) return undefined;
   return input + (usage?.outputTokens ?? 0);
 }
 
-/** Weighs a message. Texts go to `said` where it is given, and are then not weighed. */
+/** Weighs a message. If `said` is given, texts go to it instead of being weighed. */
 function weigh(message: Message, weights: Readonly<CharWeights>, said?: (text: string) => void): number {
   const words = (text: unknown): number => {
     if (typeof text !== "string") return 0;
@@ -241,17 +241,17 @@ function weighPart(part: Part, weights: Readonly<CharWeights>, words: (text: unk
     case "native":
       return weighNative(part.opaque, weights, words);
     default:
-      // A part that is newer than this code, or another program's: what it is as JSON.
+      // A part that is newer than this code, or another program's, is weighed as JSON.
       return words(jsonOf(part));
   }
 }
 
-/** How the base64 of PNG, JPEG, WebP and GIF begins, and a picture that stands in its own address. */
+/** How the base64 of PNG, JPEG, WebP and GIF begins, and an image in a data URL. */
 const picture = /^(?:iVBORw0KGgo|\/9j\/|UklGR|R0lGOD|data:image\/)/;
-/** What is sealed for its provider: no text is as long without a space. */
+/** Encrypted content: no readable text is this long without a space. */
 const sealed = /^[\w+/-]{1000,}={0,2}$/;
 
-/** What only its provider understands is read as it is written, but for pictures and what is sealed in it. */
+/** Content that only its provider understands is weighed as JSON; images and encrypted parts in it have their own weights. */
 function weighNative(
   opaque: unknown,
   weights: Readonly<CharWeights>,
@@ -268,7 +268,7 @@ function weighNative(
   return words(rest) + more;
 }
 
-/** A text file is its text. Of a document every tenth byte counts: pages are pictures to a model, and mostly fonts on disk. */
+/** A text file weighs its text. Of a document every tenth byte counts: a model sees pages as images, and on disk it is mostly fonts. */
 function weighFile(part: FilePart, weights: Readonly<CharWeights>): number {
   const bytes = typeof part.data === "string" ? Math.floor(part.data.length * 0.75) : part.data?.bytes;
   if (bytes === undefined || typeof part.mediaType !== "string") return weights.file;
@@ -289,7 +289,7 @@ function jsonOf(value: unknown, change?: (value: unknown) => unknown): string | 
   }
 }
 
-/** What a text weighs, in characters. */
+/** The weight of a text, in characters. */
 export function charsIn(text: string, { text: how, cjk }: Pick<CharWeights, "text" | "cjk">): number {
   if (how === "by_length" && cjk === 1) return text.length;
   let weight = 0;
@@ -298,7 +298,7 @@ export function charsIn(text: string, { text: how, cjk }: Pick<CharWeights, "tex
     const code = text.charCodeAt(at);
     if (code >= 128) weight += isCjk(code) ? cjk : how === "by_length" ? 1 : foreign;
     else if (how === "by_length") weight += 1;
-    // Spaces in a row are one token, or few.
+    // Several spaces in a row are one token, or few.
     else weight += code === space && before === space ? spaceAgain : (kinds[code] as number);
     before = code;
   }
@@ -310,7 +310,7 @@ const spaceAgain = 0.35;
 /** Letters of other alphabets. */
 const foreign = 1.6;
 
-/** What an ASCII character weighs: fitted to what tokenizers count of prose, code, JSON, logs, listings and tables. */
+/** The weight of an ASCII character, fitted to tokenizers' counts of prose, code, JSON, logs, listings and tables. */
 const kinds: Float64Array = Float64Array.from({ length: 128 }, (_, code) => {
   const character = String.fromCharCode(code);
   if (character === "\n") return 6;

@@ -30,14 +30,14 @@ export interface GuardOptions {
 }
 
 export interface Guarded extends Staged {
-  /** Set when the messages still do not fit, in the words of an error: they must not be sent. */
+  /** Set if the messages still do not fit, as an error text: they must not be sent. */
   overflow?: string;
-  /** What the messages come to, and may come to: in characters, tool results counted twice. */
+  /** The size of the messages, and its limit: in characters, with tool results counted twice. */
   chars: number;
   maxChars: number;
 }
 
-/** What the guard puts in place of what it takes, and says when nothing helps. */
+/** The guard's texts: what replaces removed content, and the errors if nothing helps. */
 export const guardTexts = {
   truncated: "\n[truncated: output exceeded context limit]",
   replaced: "[compacted: tool output removed to free context]",
@@ -49,11 +49,11 @@ export const guardTexts = {
 
 /** The guard's limits for a window of so many tokens, in characters (tool results counted twice). */
 export function guardLimits(contextWindow: number): {
-  /** One result. */
+  /** For one result. */
   result: number;
-  /** All messages. */
+  /** For all messages. */
   total: number;
-  /** What `truncate_and_replace` makes room for. */
+  /** The size down to which `truncate_and_replace` makes room. */
   input: number;
 } {
   const window = Math.max(1, Math.floor(contextWindow));
@@ -68,8 +68,9 @@ export function guardLimits(contextWindow: number): {
 const chars = charsBy(guardWeights);
 
 /**
- * The messages with every result that is too large by itself shortened, and whether they fit now. For this request only.
- * @param at `contextWindow` in tokens; `beside`: tokens of what is sent beside the messages (system prompt, tools). Default: 0.
+ * The messages with every result shortened that is too large by itself, and whether they fit now. For this request only.
+ * @param at `contextWindow` in tokens; `beside`: tokens of what is sent besides the messages (system prompt, tools).
+ * Default: 0.
  */
 export function guard(
   messages: MessageList,
@@ -125,7 +126,7 @@ interface Settings {
   /** In characters counted twice. */
   most: number;
   replaces: boolean;
-  /** 1 for a result over its limit, else 0; the same function for the same limit, so that a log can remember the sum. */
+  /** 1 for a result over its limit, else 0; always the same function for the same limit, so that a log can keep the sum. */
   isOversized(message: Message): number;
 }
 
@@ -140,7 +141,7 @@ function settingsFor(most: number, replaces: boolean): Settings {
       replaces,
       isOversized: (message) => (message?.role === "tool" && chars(message) > most ? 1 : 0),
     };
-    // A process knows few windows; somebody who makes them up must not fill the memory.
+    // A process uses few windows. A caller that invents new ones must not fill the memory.
     if (known.size > 64) known.clear();
     known.set(key, settings);
   }
@@ -150,7 +151,7 @@ function settingsFor(most: number, replaces: boolean): Settings {
 const truncated = once((message, settings: Settings): Message => {
   const text = resultText(message);
   const most = Math.floor(settings.most / guardWeights.toolResult);
-  // Files weigh too, and cannot be shortened: where the text alone fits, it is what stays.
+  // Files count too, and cannot be shortened: if the text alone fits, only the text stays.
   if (text !== "" && text.length <= most) return withText(message as ToolMessage, text);
   const noteFor = settings.replaces
     ? (): string => guardTexts.truncated
@@ -162,7 +163,7 @@ const truncated = once((message, settings: Settings): Message => {
 
 const replaced = oncePer((result: ToolMessage): Message => withText(result, guardTexts.replaced));
 
-/** The text's head, whole lines where that costs little, and a note, together at most `most` characters. */
+/** The head of the text, in whole lines if that costs little, and a note, together at most `most` characters. */
 function cut(text: string, most: number, noteFor: (left: number) => string): string {
   const room = Math.max(0, most - noteFor(text.length).length);
   const line = text.lastIndexOf("\n", room);

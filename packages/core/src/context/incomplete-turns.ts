@@ -8,7 +8,7 @@ import { callsOf, type Message } from "../message.ts";
 import type { MessageList } from "../model.ts";
 import { closeOpenCalls } from "./repair/pairing.ts";
 
-/** The messages with the answers their results belong to; the same messages where nothing was torn. */
+/** The messages, with the answers that their results belong to; the same messages if nothing is missing. */
 export function untorn(given: readonly Message[], history: MessageList): readonly Message[] {
   const there = new Set(given);
   const answers = given.some(({ role }) => role === "tool") ? answersIn(history) : undefined;
@@ -24,7 +24,7 @@ export function untorn(given: readonly Message[], history: MessageList): readonl
   return closeOpenCalls(whole.length === given.length ? given : whole);
 }
 
-/** For each result of the history the answer whose call it answers. One walk for all of them: a hook may keep every result there is. */
+/** For each result of the history the answer with its call. One pass for all of them, because a hook may keep every result. */
 function answersIn(history: MessageList): ReadonlyMap<Message, Message> {
   const answers = new Map<Message, Message>();
   let asking: Message | undefined;

@@ -12,17 +12,17 @@ import { grouped, type Replacement, type StageNote, sumOf } from "./stage.ts";
 /** Texts are not cut shorter than this, in characters. */
 const shortest = 500;
 
-/** Characters of the note that stands in a cut text: one that is little longer than what is left would not become shorter by it. */
+/** Characters of the note in a cut text: a text that is only slightly too long would not get shorter by it. */
 const noteRoom = 80;
 
-/** What was cut, and what it came to; undefined when nothing could be. */
+/** What was cut, and the size after it; undefined if nothing could be cut. */
 export interface Cut {
   edits: Replacement[];
   note: StageNote;
 }
 
 /**
- * Cuts the longest texts of a history until it is at most so large, as far as that can be done.
+ * Cuts the longest texts of a history until it has at most the given size, as far as possible.
  * @param goal estimated tokens of all messages together
  */
 export function cutLongest(messages: MessageList, goal: number, estimator: Estimator): Cut | undefined {
@@ -47,7 +47,7 @@ export function cutLongest(messages: MessageList, goal: number, estimator: Estim
 
 type Roles = readonly Message["role"][];
 
-/** The length, in characters, down to which every longer text must be cut so that so many tokens are saved. */
+/** The length, in characters, to which every longer text must be cut to save so many tokens. */
 function level(messages: MessageList, tokens: number, roles: Roles, estimator: Estimator): number {
   const texts: { chars: number; tokens: number }[] = [];
   for (const message of messages)
@@ -58,7 +58,7 @@ function level(messages: MessageList, tokens: number, roles: Roles, estimator: E
   texts.sort((one, other) => other.chars - one.chars);
   let least = shortest;
   let most = texts[0]?.chars ?? shortest;
-  // The estimate of a cut text is taken to fall with its length; 20 halvings tell a million characters apart.
+  // The estimate of a cut text is assumed to be proportional to its length; 20 halvings are exact for a million characters.
   const saved = (length: number): number =>
     texts.reduce((sum, one) => sum + Math.max(0, one.tokens * (1 - length / one.chars)), 0);
   for (let at = 0; at < 20 && most - least > 1; at += 1) {
@@ -66,7 +66,7 @@ function level(messages: MessageList, tokens: number, roles: Roles, estimator: E
     if (saved(middle) >= tokens) least = middle;
     else most = middle;
   }
-  // What was cut is noted in the text, and an estimate is one: a tenth less is kept.
+  // A cut adds a note to the text, and the estimate may be wrong: so a tenth less is kept.
   return Math.max(shortest, Math.floor(least * 0.9) - noteRoom);
 }
 
@@ -86,7 +86,7 @@ function cutTo(messages: MessageList, length: number, roles: Roles): Replacement
   return edits;
 }
 
-/** Two thirds from the beginning, one from the end, and how much is missing between. */
+/** Keeps two thirds of the length from the beginning and one third from the end, and says how much is missing between. */
 function withoutMiddle(text: string, length: number): string {
   const tail = tailOf(text, Math.floor(length / 3));
   const head = headOf(text, length - tail.length);

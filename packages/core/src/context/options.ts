@@ -87,7 +87,7 @@ export const contextOptions: Check = membersOf<ContextOptions>({
   window: finite,
   cap: orNull(capOptions),
   trim: orNull(rising(trimOptions, { minTokens: 20_000, maxTokens: 100_000 })),
-  // As lenient as the settings files that it is read from.
+  // As tolerant as the settings files that it is read from.
   prune: anything,
   guard: orNull(
     membersOf<NonNullable<ContextOptions["guard"]>>({

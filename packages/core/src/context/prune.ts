@@ -23,23 +23,23 @@ import {
   withText,
 } from "./stage.ts";
 
-/** What pruning goes by beside the messages. Times in milliseconds since 1970. */
+/** What pruning needs besides the messages. Times in milliseconds since 1970. */
 export interface PruneAt {
   now: number;
   /** When the provider's cache was last written or read: the last request. Absent: never, and nothing is pruned. */
   lastTouch?: number;
   /** The model's window, in tokens. Unknown: nothing is pruned. */
   contextWindow?: number;
-  /** In place of the model's, where it is over 0. */
+  /** Used in place of the model's window, if above 0. */
   windowOverride?: number;
 }
 
 export interface Pruned extends Staged {
-  /** When the cache was last touched, after this: `now` where something was pruned. */
+  /** When the cache was last touched, after this call: `now` if something was pruned. */
   lastTouch: number | undefined;
 }
 
-/** The request's messages with old results trimmed or cleared, once the cache is cold and the window fills. Counts in characters. */
+/** The request's messages with old results trimmed or cleared, if the cache has expired and the window fills. Counts in characters. */
 export function prune(messages: MessageList, settings: PruneSettings | null, at: PruneAt): Pruned {
   const unchanged: Pruned = { messages, edits: [], lastTouch: at.lastTouch };
   if (settings === null || settings.ttlMs <= 0 || at.lastTouch === undefined) return unchanged;
@@ -51,7 +51,7 @@ export function prune(messages: MessageList, settings: PruneSettings | null, at:
   return { ...staged, lastTouch: staged.edits.length === 0 ? at.lastTouch : at.now };
 }
 
-/** The same whatever the cache is like. `window` in tokens. */
+/** The same, whatever the state of the cache is. `window` in tokens. */
 export function pruneNow(messages: MessageList, settings: PruneSettings, window: number): Staged {
   const chars = charsBy(weightsOf(settings));
   const before = sumOf(messages, chars);
@@ -102,7 +102,7 @@ export function pruneNow(messages: MessageList, settings: PruneSettings, window:
 
 const weighed = new Map<number, Readonly<CharWeights>>([[1, pruneWeights]]);
 
-/** The same weights for the same settings, so that what was measured stays known. */
+/** The same object for the same settings, so that measurements can be cached. */
 function weightsOf({ cjkWeight: cjk }: PruneSettings): Readonly<CharWeights> {
   let weights = weighed.get(cjk);
   if (weights === undefined) {
@@ -112,13 +112,13 @@ function weightsOf({ cjkWeight: cjk }: PruneSettings): Readonly<CharWeights> {
   return weights;
 }
 
-/** What comes before a person's first message (files read at the start, say) is never pruned. */
+/** Messages before the user's first one (e.g. files read at the start) are never pruned. */
 function firstUser(messages: MessageList): number {
   for (let at = 0; at < messages.length; at += 1) if (messages.at(at)?.role === "user") return at;
   return messages.length;
 }
 
-/** The answer before which results may be pruned: the Nth from the end. Fewer than N answers: none may be. */
+/** The answer before which results may be pruned: the Nth from the end. With fewer than N answers none may be. */
 function cutoff(messages: MessageList, answers: number): number {
   let left = answers;
   for (let at = messages.length - 1; left > 0; at -= 1) {
@@ -157,7 +157,7 @@ const hardCleared = once(
     withText(message as ToolMessage, settings.hardClear.placeholder),
 );
 
-/** The answer without its reasoning. One that was nothing else keeps an empty text: an answer must have a part. */
+/** The answer without its reasoning. If it has nothing else it keeps an empty text, because an answer must have a part. */
 const unthought = oncePer((message: AssistantMessage): Message => {
   const parts = partsOf(message) as Part[];
   const content = parts.filter((part) => part.type !== "reasoning");

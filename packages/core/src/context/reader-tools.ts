@@ -23,7 +23,7 @@ interface SearchArgs {
 const ref = { type: "string", description: "The ref of the output, as its note gives it." } as const;
 const count = (minimum: number, description: string) => ({ type: "integer", minimum, description }) as const;
 
-/** The tools that read and search kept texts, under the names they are given. */
+/** The tools that read and search kept texts, under the given names. */
 export function readerTools(options: Required<ReaderOptions>): Tool[] {
   return [reader(options), searcher(options)].map((one): Tool => ({ ...one, when: "capped" }));
 }
@@ -97,7 +97,7 @@ function searcher({ read, search }: Required<ReaderOptions>): Tool {
   });
 }
 
-/** What the search comes to, or why its pattern cannot be used. */
+/** The result of the search, or why its pattern is invalid. */
 async function found(
   kept: Kept | AsyncIterable<Kept>,
   { pattern, regex, before, after, max_matches: most }: SearchArgs,
@@ -120,8 +120,8 @@ async function found(
 }
 
 /**
- * All texts of the session, oldest first. What its store has let go of is passed over.
- * @param lost takes why others cannot be read: they must not hide the rest
+ * All texts of the session, oldest first. Texts that the store has deleted are skipped.
+ * @param lost collects why texts cannot be read: they must not hide the others
  */
 async function* allKept(readTool: string, context: ToolContext, lost: string[]): AsyncIterable<Kept> {
   for (const name of new Set(context.outputs?.() ?? [])) {

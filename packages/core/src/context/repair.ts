@@ -9,7 +9,7 @@ import { mendMessage } from "./repair/mend.ts";
 import { pairUp, sameItems } from "./repair/pairing.ts";
 import { type RepairPolicy, type RepairTexts, repairTexts } from "./repair/policy.ts";
 
-/** The history with every fault mended that a provider would refuse; the same array where there is none. */
+/** The history without faults that a provider would refuse; the same array if it has none. */
 export function repairHistory(messages: readonly Message[], policy: RepairPolicy = {}): readonly Message[] {
   const texts = { ...repairTexts, ...policy.texts };
   const mended = messages.flatMap((message) => mendMessage(message, policy, texts) ?? []);
@@ -24,7 +24,7 @@ export function repairHistory(messages: readonly Message[], policy: RepairPolicy
   return sameItems(ordered, messages) ? messages : ordered;
 }
 
-/** Ids from elsewhere repeat, over turns and within one (F052, F054): each is numbered on from where it was last. A blank one gets a name. */
+/** Ids from elsewhere repeat, across turns and within one (F052, F054): each gets the next free number. A blank one gets a name. */
 function numbering(): NonNullable<RepairPolicy["id"]> {
   const last = new Map<string, number>();
   return (id, taken) => {
@@ -38,7 +38,7 @@ function numbering(): NonNullable<RepairPolicy["id"]> {
   };
 }
 
-/** A call without a name takes its result's; one that has neither name nor result is no call (F066). */
+/** A call without a name takes its result's name; a call with neither name nor result is dropped (F066). */
 function named(messages: readonly Message[], policy: RepairPolicy, texts: RepairTexts): readonly Message[] {
   const nameless = (part: Part): boolean => part.type === "tool_call" && part.name.trim() === "";
   const allowed = policy.toolNames === undefined ? undefined : new Set(policy.toolNames);
@@ -62,7 +62,7 @@ function named(messages: readonly Message[], policy: RepairPolicy, texts: Repair
   });
 }
 
-/** Who speaks first, last, and after whom. */
+/** Ensures who speaks first, last, and after whom. */
 function inOrder(messages: readonly Message[], policy: RepairPolicy, texts: RepairTexts): readonly Message[] {
   const out: Message[] = [];
   for (const message of messages) {
@@ -88,7 +88,7 @@ function inOrder(messages: readonly Message[], policy: RepairPolicy, texts: Repa
   return out;
 }
 
-/** Two of one role as one. Calls end an answer, so that only an answer without them has a neighbour. */
+/** Joins two messages of one role. Calls end an answer, so only an answer without calls has a neighbour. */
 function joined(first: UserMessage | AssistantMessage, second: UserMessage | AssistantMessage): Message {
   return { ...second, content: [...first.content, ...second.content] } as Message;
 }

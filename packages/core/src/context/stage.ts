@@ -24,21 +24,21 @@ export interface Replacement {
   message: Message;
 }
 
-/** What came of a stage: the list it was given when `edits` is empty. */
+/** The outcome of a stage: the given list if `edits` is empty. */
 export interface Staged {
   messages: MessageList;
   edits: readonly Replacement[];
   note?: StageNote;
 }
 
-/** What is known of a model's window, in tokens. */
+/** The known limits of a model, in tokens. */
 export interface WindowFacts {
   contextWindow?: number;
-  /** The most tokens of input alone, where the provider says so. */
+  /** The most tokens of input alone, if the provider states it. */
   maxInputTokens?: number;
 }
 
-/** The window that stages go by. `first`: which fact wins where both are known. Default: `contextWindow`. */
+/** The window that stages use. `first`: which fact is used if both are known. Default: `contextWindow`. */
 export function knownWindow(
   facts: WindowFacts,
   first: keyof WindowFacts = "contextWindow",
@@ -47,7 +47,7 @@ export function knownWindow(
   return known(facts[first]) ?? known(facts[second]);
 }
 
-/** The facts, where the window is known to hold no more than so many tokens. */
+/** The facts, for a window that is known to hold at most so many tokens. */
 export function narrowed(facts: WindowFacts, most: number): WindowFacts {
   const input = known(facts.maxInputTokens);
   return {
@@ -59,7 +59,7 @@ export function narrowed(facts: WindowFacts, most: number): WindowFacts {
 const known = (tokens: number | undefined): number | undefined =>
   tokens !== undefined && Number.isFinite(tokens) && tokens > 0 ? tokens : undefined;
 
-/** The list with each replacement in its place; the same list when there are none. */
+/** The list with each replacement in its place; the same list if there are none. */
 export function withEdits(messages: MessageList, edits: readonly Replacement[]): MessageList {
   if (edits.length === 0) return messages;
   const edited = [...messages];
@@ -67,7 +67,7 @@ export function withEdits(messages: MessageList, edits: readonly Replacement[]):
   return edited;
 }
 
-/** The sum of a measure over the messages from `from` on. Of a log it costs what is new since it was last asked. */
+/** The sum of a measure over the messages from `from` on. For a log only messages that are new since the last call are measured. */
 export function sumOf(
   messages: MessageList,
   measure: (message: Message) => number,
@@ -79,7 +79,7 @@ export function sumOf(
   return sum;
 }
 
-/** The same value for the same message and settings, made once and kept as long as both live. */
+/** The same value for the same message and settings, computed once and kept as long as both exist. */
 export function once<Settings extends object, Value>(
   make: (message: Message, settings: Settings) => Value,
 ): (message: Message, settings: Settings) => Value {
@@ -89,7 +89,7 @@ export function once<Settings extends object, Value>(
   return (message, settings) => made(settings)(message).value;
 }
 
-/** The parts of a message, whatever a foreign history put there: a text is one part, and what is no object is none. */
+/** The parts of a message, whatever a foreign history has there: a string becomes one part, and anything that is no object is ignored. */
 export function partsOf(message: Message): Message["content"] {
   const content: unknown = (message as { content?: unknown } | null)?.content;
   if (typeof content === "string") return [{ type: "text", text: content }];
@@ -107,7 +107,7 @@ export function resultText(message: Message): string {
 
 export const hasFile = (message: Message): boolean => partsOf(message).some((part) => part.type === "file");
 
-/** A result with one text in place of all it had, the ref of its whole text, and nothing that is not a result's. */
+/** A result with one text in place of its content, the ref of its full text, and no members that a result does not have. */
 export function withText(result: ToolMessage, text: string): ToolMessage {
   const { role, callId, name, isError } = result;
   const ref = storedRef(result);
@@ -121,15 +121,15 @@ export function withText(result: ToolMessage, text: string): ToolMessage {
   };
 }
 
-/** Where the whole text of a result is kept, if whoever kept it said so on the message. */
+/** The ref of a result's full text, if it is set on the message. */
 export function storedRef(result: ToolMessage): string | undefined {
   const { ref } = result;
   return typeof ref === "string" && ref !== "" ? ref : undefined;
 }
 
-/** A number for people: `12,345`. */
+/** A number for a reader: `12,345`. */
 export const grouped = (value: number): string => String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, ",");
 
-/** So many of a thing, for people: `1 result`, `2 results`. */
+/** A count of things for a reader: `1 result`, `2 results`. */
 export const many = (count: number, thing: string): string =>
   `${grouped(count)} ${thing}${count === 1 ? "" : "s"}`;

@@ -67,9 +67,10 @@ export function trimBudget(settings: TrimSettings, facts: WindowFacts): number {
 }
 
 /**
- * The history with its oldest results replaced by a short note, where all of them together are over the budget. Tokens of
- * a result are its bytes (UTF-8) by 4; a file counts 8,000 bytes. To be stored in place of what was given.
- * @param refOf the ref under which the whole text of a result is kept. Default: `refIn`.
+ * The history with its oldest results replaced by a short note, if all results together exceed the budget. The tokens of a
+ * result are its bytes (UTF-8) divided by 4; a file counts as 8,000 bytes. The result is meant to be stored in place of
+ * the given history.
+ * @param refOf the ref of a result's full text. Default: `refIn`.
  */
 export function trim(
   messages: MessageList,
@@ -102,7 +103,7 @@ export function trim(
   };
 }
 
-/** A result's place holder: what it was is gone, and where it can be read again, if anywhere. The same object for the same result. */
+/** The placeholder of a result: says that it is gone, and where it can be read again, if anywhere. The same object for the same result. */
 export function trimmedResult(result: ToolMessage, { ref }: { ref: string | undefined }): ToolMessage {
   const text = ref === undefined ? "[tool output trimmed]" : `[tool output trimmed; ref=${ref}]`;
   const { content } = result;
@@ -119,15 +120,15 @@ export function trimmedResult(result: ToolMessage, { ref }: { ref: string | unde
 const made = new WeakMap<ToolMessage, ToolMessage>();
 
 /**
- * The ref under which a result's whole text is kept: the message's own, else the one in the note at its end, as capping and
- * trimming write it (`[tool output truncated; ref=ID]`).
+ * The ref of a result's full text: the message's own, else the one in the note at its end, as capping and trimming write
+ * it (`[tool output truncated; ref=ID]`).
  */
 export function refIn(result: ToolMessage): string | undefined {
   const stored = storedRef(result);
   if (stored !== undefined) return stored;
   const part = partsOf(result).findLast((one) => one.type === "text");
   const text = part?.type === "text" && typeof part.text === "string" ? part.text : "";
-  // Only the very end is looked at: a note in the middle is what the tool said, not what was noted about it.
+  // Only the very end is searched: a note in the middle was written by the tool, not about it.
   const end = text.slice(-300);
   const note = end.slice(end.lastIndexOf("["));
   return /^\[(?:tool output (?:truncated|trimmed)|full output)\b[^\]\n]*\bref=([\w.:-]+)\]\s*$/.exec(
@@ -135,7 +136,7 @@ export function refIn(result: ToolMessage): string | undefined {
   )?.[1];
 }
 
-/** Tokens of a result, by its bytes; 0 for what is none. The history's log keeps the sum: each is measured once. */
+/** Tokens of a result, from its bytes; 0 for other messages. The history's log keeps the sum, so each is measured once. */
 function resultTokens(message: Message): number {
   if (message?.role !== "tool") return 0;
   let bytes = 0;
@@ -145,7 +146,7 @@ function resultTokens(message: Message): number {
   return Math.ceil(bytes / 4);
 }
 
-/** Where the last answer stands, behind which its results are; the end where there is none. */
+/** The index of the last answer, which its results follow; the end if there is none. */
 function lastAnswer(messages: MessageList): number {
   for (let at = messages.length - 1; at >= 0; at -= 1) if (messages.at(at)?.role === "assistant") return at;
   return messages.length;

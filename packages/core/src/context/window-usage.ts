@@ -35,7 +35,7 @@ export interface ContextAccount {
   messages: { role: Message["role"]; tokens: number }[];
 }
 
-/** What is asked about: the system prompt and the tools by their estimate, and what the provider counted up to a message. */
+/** What the account is about: the estimates of the system prompt and the tools, and the provider's count up to a message. */
 export interface AccountOf {
   messages: Iterable<Message>;
   system: number;
@@ -44,7 +44,7 @@ export interface AccountOf {
   counted?: { tokens: number; length: number } | undefined;
 }
 
-/** The account of a conversation. Costs a walk over it. */
+/** The account of a conversation. Takes one pass over it. */
 export function contextAccount(of: AccountOf, estimator: Estimator): ContextAccount {
   const rows = [...of.messages].map((message) => ({
     role: message.role,
@@ -81,7 +81,7 @@ type Shares = readonly (readonly [ContextSource, number])[];
 
 const total = (shares: Shares): number => shares.reduce((sum, [, tokens]) => sum + tokens, 0);
 
-/** A message's tokens, part by part: what it is more than its parts goes to the first source of its role. */
+/** A message's tokens, part by part; what it has beyond its parts goes to the first source of its role. */
 function sharesOf(message: Message, estimator: Estimator): Shares {
   const whole = estimator.message(message);
   const parts = message.content.map((part): [ContextSource, number] => [

@@ -1,7 +1,7 @@
-// The room of comparable records: what a record says, so that two sessions that did the same are told to be the same.
+// The room of comparable records: reduces a record to what it says, so that two sessions that did the same compare as equal.
 //
-// Times, chance and names that are made anew each time are no difference, nor is the order in which calls that run side
-// by side come back. Everything else is.
+// Times, random numbers and generated names are no difference. Neither is the order in which parallel calls finish.
+// Everything else is.
 
 import type { ErrorData } from "../errors.ts";
 import { jsonCopy } from "../json/copy.ts";
@@ -11,7 +11,7 @@ import type { Amounts } from "../loop/child-facts.ts";
 import type { EndReason, HistoryEdit, LogRecord, RecordOf } from "../loop/records.ts";
 import type { Json, JsonObject, Message } from "../message.ts";
 
-/** Without what only tells of time, and with what ran side by side in the order of the calls. */
+/** Without records that are only about time, and with the records of parallel calls in the order of the calls. */
 export function ordered(records: readonly LogRecord[]): LogRecord[] {
   const kept = records.filter((record) => record.type !== "woke" && record.type !== "late_result");
   const result: LogRecord[] = [];
@@ -34,7 +34,7 @@ export function ordered(records: readonly LogRecord[]): LogRecord[] {
 const rank = ({ type, call }: RecordOf<"tool_started" | "tool_finished">): number =>
   placeIn(call) + (type === "tool_started" ? 0 : 1_000_000);
 
-/** What a record says, apart from times, chance and names. */
+/** What a record says, without times, random numbers and generated names. */
 export function comparable(record: LogRecord): string {
   const { seq: _seq, at: _at, rand: _rand, ...fact } = record;
   switch (fact.type) {
@@ -111,34 +111,34 @@ export function comparable(record: LogRecord): string {
   }
 }
 
-/** Keys count records, of which one side may have more that say nothing. */
+/** A key counts records, and one side may have more records that say nothing. So only the position counts. */
 const place = (key: string): string => key.split(".")[1] ?? key;
 
-/** What names a call by its key, with its place in its answer alone. */
+/** A value that names a call by its key, with only the call's position in its answer. */
 const placed = <About extends object>(about: About): About =>
   "call" in about && typeof about.call === "string" ? { ...about, call: place(about.call) } : about;
 
-/** What somebody went by; what it tells of a time that has come is the time. */
+/** The evidence of a decision, without what is itself a time. */
 const evidenceOf = (evidence: JsonObject, reason: EndReason | undefined): JsonObject =>
   reason === "deadline" ? {} : placed(evidence);
 
-/** An error by what it says: in the provider's own words each request has a name, and a wait is a time. */
+/** An error without the provider's raw text, which may name each request differently, and without its wait, which is a time. */
 const plainError = (error: ErrorData | undefined): Partial<ErrorData> | undefined => {
   if (error === undefined) return undefined;
   const { raw: _raw, retryAfterMs: _wait, ...said } = error;
   return said;
 };
 
-/** What may be spent, apart from the time until when. */
+/** What may be spent, without the time limit. */
 const untimed = ({ until: _until, ...amounts }: Amounts = {}): Amounts => amounts;
 
-/** An edit whose messages are told by what they say. */
+/** An edit, with its messages reduced to what they say. */
 const unnamed = (edit: HistoryEdit): unknown[] =>
   edit.map((one) => ("put" in one ? { put: plain(one.put) } : one));
 
 const text = (value: unknown): string => canonical(jsonCopy(value, "", "lenient") as Json);
 
-/** A message by what it says. */
+/** What a message says. */
 function plain(message: Message): unknown {
   const content = message.content.map((part) => {
     if (part.type === "tool_call") return { type: part.type, name: part.name, args: part.args };

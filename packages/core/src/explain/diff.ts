@@ -1,4 +1,4 @@
-// The room of the diff: where two sessions part, and what follows on each side, in words.
+// The room of the diff: where two sessions diverge, and what follows on each side, in words.
 
 import { invalidRequest } from "../errors.ts";
 import type { CallKey, CallResult, LogRecord, RecordOf, RunEnd } from "../loop/records.ts";
@@ -9,34 +9,34 @@ import type { Rules } from "../rules/rule.ts";
 import { comparable, ordered } from "./comparable.ts";
 import { checkOne, records, rules as rulesCheck } from "./inputs.ts";
 
-/** One thing that happened on one side, in words. */
+/** One event of one side, in words. */
 export interface Moment {
   seq: number;
-  /** The run and the step it belongs to; step 0 comes before the first. */
+  /** Its run and step; step 0 is before the first. */
   run: number;
   step: number;
   what: "task" | "message" | "model" | "answer" | "call" | "result" | "failure" | "decision" | "fork" | "end";
-  /** Of a call its name. */
+  /** For a call: its name. */
   name?: string;
   args?: JsonObject;
   text: string;
 }
 
-/** One session of two. */
+/** One of the two sessions. */
 export interface Side {
-  /** Its first record that is not the other's; absent when it has no more. */
+  /** Its first record that differs from the other's; absent if it has no more records. */
   parts?: LogRecord;
   /** What happened from there on. */
   moments: Moment[];
-  /** The last run: how far it came, what it cost. */
+  /** The last run: how far it got, what it cost. */
   models: string[];
   steps: number;
   toolCalls: number;
-  /** Input and output together; absent when nobody counted any, and the least it was where `uncounted` is not 0. */
+  /** Input and output together; absent if none were counted, and a lower bound if `uncounted` is not 0. */
   tokens?: number;
-  /** Model calls whose tokens nobody counted. */
+  /** Model calls whose tokens were not counted. */
   uncounted: number;
-  /** Absent when nobody knows. */
+  /** Absent if unknown. */
   usd?: number;
   end?: RunEnd;
   text: string;
@@ -45,18 +45,18 @@ export interface Side {
 export interface SessionDiff {
   /** How many records both have in common. */
   shared: number;
-  /** The run and the step in which they part. */
+  /** The run and the step in which they diverge. */
   run: number;
   step: number;
-  /** Neither has a record that the other has not. */
+  /** Neither has a record that the other does not have. */
   same: boolean;
   a: Side;
   b: Side;
 }
 
 /**
- * Lays two sessions side by side. `rules` are only folded with.
- * @throws RondoError `invalid_request` for a session without records: a journal gives as much for one it does not know
+ * Compares two sessions. `rules` are used only for folding.
+ * @throws RondoError `invalid_request` for a session without records: a journal returns the same for an unknown session
  */
 export function diff(a: readonly LogRecord[], b: readonly LogRecord[], rules: Rules): SessionDiff {
   checkOne(records, a, "a", "diff");

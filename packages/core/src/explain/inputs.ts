@@ -1,7 +1,7 @@
-// The room of an explanation's inputs: records, as a journal reads them, and rules, as a run was driven with them.
+// The room of an explanation's inputs: records, as a journal returns them, and rules, as a run was driven with them.
 //
-// A journal on a disk gives a promise of its records, and one in memory the records: who changes the one for the other
-// is told so here, for a promise has no records in it.
+// A journal on disk returns a promise of records, one in memory the records themselves. A user who changes from one to the
+// other gets this error, because a promise contains no records.
 
 import { type Check, checkGiven, having, isPromise, listOf, needed, object } from "../checks.ts";
 
@@ -10,7 +10,7 @@ const list = needed(
   (value) => typeof (value as { [Symbol.iterator]?: unknown } | null)?.[Symbol.iterator] === "function",
 );
 
-/** Records, in whatever can be gone through. */
+/** Records, in any iterable. */
 export const records: Check = (value) => {
   const fault = list(value);
   return fault === undefined || !isPromise(value) ? fault : { ...fault, says: `${fault.says}: await it` };
@@ -19,7 +19,7 @@ export const records: Check = (value) => {
 /** The rules that records are folded with. */
 export const rules: Check = having("Rules, e.g. of resolve(options),", { list: listOf(object) });
 
-/** @throws RondoError `invalid_request` naming who was given what, and what is needed */
+/** @throws RondoError `invalid_request` naming the function, what it was given, and what it needs */
 export const checkOne = (check: Check, value: unknown, name: string, owner: string): void =>
   checkGiven(
     () => {

@@ -1,4 +1,4 @@
-// The room of reasons: what one record says of why a run went on or stopped, in words.
+// The room of reasons: what one record says about why a run continued or stopped, in words.
 
 import type { ErrorData, Repair } from "../errors.ts";
 import type { CallKey, Follows, LogRecord, RecordOf, ResultCode, Verdict } from "../loop/records.ts";
@@ -6,7 +6,7 @@ import { isOfOldFiles, isOfOneFile, isOfSetting, keptFiles, settingOf } from "..
 import { callIn, type State } from "../loop/state.ts";
 import type { JsonObject } from "../message.ts";
 
-/** What a reason is about. */
+/** The subject of a reason. */
 export type ReasonKind =
   | "start"
   | "fork"
@@ -27,7 +27,7 @@ export type ReasonKind =
   | "output"
   | "end";
 
-/** One reason: a fact and, where somebody decided it, who and from what. */
+/** One reason: a fact and, if it was decided, the rule that decided and what the rule saw. */
 export interface Reason {
   seq: number;
   at: number;
@@ -37,14 +37,14 @@ export interface Reason {
   rule?: string;
   evidence?: JsonObject;
   call?: { key: CallKey; name: string };
-  /** How long was waited, in milliseconds. */
+  /** The length of a wait, in milliseconds. */
   waitMs?: number;
   error?: ErrorData;
   /** The row of the table that decided it: what applied, and what is done then. */
   row?: { when: string; does: string };
 }
 
-/** @param row the one of the table that decided it, where that is known */
+/** @param row of the table that decided it, if known */
 export function reasonsOf(record: LogRecord, before: State, row: Reason["row"]): Reason[] {
   const { seq, at } = record;
   const one = (kind: ReasonKind, text: string, more: Partial<Reason> = {}): Reason => ({
@@ -110,7 +110,7 @@ export function reasonsOf(record: LogRecord, before: State, row: Reason["row"]):
   }
 }
 
-/** What a result's code says of its call. */
+/** What a result's code says about its call. */
 const codeText: { readonly [code in ResultCode]: string } = {
   unknown_tool: "there is no such tool",
   invalid_args: "its arguments do not fit",
@@ -214,7 +214,7 @@ function judgedReasons(
   return [one("judged", followsText(follows, record), { ...wait, ...error, ...decided }), ...verdicts];
 }
 
-/** A verdict without a rule of its own follows from the call's own checks, or from what was judged of the whole answer. */
+/** A verdict without a rule follows from the call's own checks, or from the judgement of the whole answer. */
 function whoJudged(
   verdict: Verdict,
   { rule, evidence }: RecordOf<"turn_judged">,

@@ -1,6 +1,6 @@
-// The room of remedies: what would have let a run go on where it ended.
+// The room of remedies: what would have let a run continue where it ended.
 //
-// One row for each rule of ours that may end a run. The option is named as the agent's options name it.
+// There is one row for each of our rules that may end a run. Options are named as in the agent's options.
 
 import { ownMember } from "../json/object.ts";
 import type { EndReason, RunEnd } from "../loop/records.ts";
@@ -8,21 +8,21 @@ import type { RunOptions } from "../loop/run-options.ts";
 import type { Json } from "../message.ts";
 import { fewerAttempts, noFallback } from "../rules/retry.ts";
 
-/** What would have let the run go on, or end otherwise. */
+/** What would have let the run continue, or end in another way. */
 export interface Remedy {
   text: string;
   /** The option that sets the limit, e.g. `maxSteps`. */
   option?: string;
-  /** What it was. */
+  /** Its value in the run. */
   value?: Json;
 }
 
-/** What would have kept this end from coming. `options` are those the run had. */
+/** What would have prevented this end. `options` are those of the run. */
 export function remedyOf(end: RunEnd, options?: RunOptions): Remedy {
-  // A rule that throws has decided nothing, whatever it is for.
+  // A rule that threw has decided nothing, whatever its purpose is.
   if (end.reason === "error" && end.evidence.failed === true)
     return { text: "what failed here, code of one's own or a journal, would have had to do its work" };
-  // A rule of the user's own may be named like a member that every object has.
+  // A user's rule may have the name of a member that every object has.
   return ownMember(byRule, end.rule)?.(end, options) ?? byReason(end);
 }
 
@@ -135,7 +135,7 @@ const byRule: { readonly [rule: string]: (end: RunEnd, options: RunOptions | und
   step_sequence: ({ reason, rule }) => sequenceLimits[reason] ?? byReason({ reason, rule }),
 };
 
-/** After a failed model call: the option that kept it from being asked again, where one did. */
+/** After a failed model call: the option that prevented a retry, if one did. */
 function failed({ evidence, error }: RunEnd, options: RunOptions | undefined): Remedy {
   const kind = error?.kind ?? "internal";
   const { attempt, allowed, longestRetryAfterMs } = evidence;
@@ -170,7 +170,7 @@ const moreRoom = (options: RunOptions | undefined): Remedy =>
     "more room for the answer would have let it be whole",
   );
 
-/** The limits of a step sequence, under the names that it has for them. */
+/** The limits of a step sequence, with its own names for them. */
 const sequenceLimits: { readonly [reason in EndReason]?: Remedy } = {
   duplicate_call: {
     text: "with more of them allowed the call would have run again; so would one with other arguments",
@@ -183,7 +183,7 @@ const sequenceLimits: { readonly [reason in EndReason]?: Remedy } = {
   max_steps: { text: "with more steps it would have gone on", option: "maxSteps" },
 };
 
-/** What each of a budget's limits ends a run with: its name in a budget, and what more of it is called. */
+/** For each limit of a budget, by its end reason: its name in a budget, and the words for more of it. */
 const budgets: { readonly [reason in EndReason]?: { readonly option: string; readonly more: string } } = {
   token_budget: { option: ".tokens", more: "more tokens" },
   cost_budget: { option: ".usd", more: "more money" },
@@ -197,7 +197,7 @@ const limit = (option: string, value: Json | undefined, text: string): Remedy =>
   ...(value === undefined ? {} : { value }),
 });
 
-/** A continue rule, or one of the user's own. */
+/** A continue rule, or a rule of the user. */
 function byReason({ reason, rule }: Pick<RunEnd, "reason" | "rule">): Remedy {
   if (reason === "completed")
     return { text: `the rule ${rule} took this for the answer`, option: "continueRule" };

@@ -1,7 +1,7 @@
-// The room of explanation: why a run went on, and why it stopped, from its records alone.
+// The room of explanation: why a run continued, and why it stopped, from its records alone.
 //
-// Nothing is guessed: each reason is a record, with the rule that made it and what the rule saw. Where the table that
-// decides makes the same fact of the same state again, its row says in words what applied.
+// Nothing is guessed: each reason is a record, with the rule that made it and what the rule saw. If the decision table makes
+// the same fact from the same state again, its row says in words what applied.
 
 import { checkGiven, count, membersOf, whole } from "../checks.ts";
 import { invalidRequest } from "../errors.ts";
@@ -18,10 +18,10 @@ import { type Reason, reasonsOf } from "./reasons.ts";
 import { type Remedy, remedyOf } from "./remedy.ts";
 
 export interface StepReasons {
-  /** From 1; 0 is what came before the first. */
+  /** From 1; 0 is everything before the first step. */
   step: number;
   reasons: Reason[];
-  /** What followed from the step's answer: it went on, it was the answer, the run landed or stopped. Absent: not judged. */
+  /** What followed from the step's answer: the run continued, this was its answer, it landed or it stopped. Absent: not judged. */
   follows?: Follows["do"];
 }
 
@@ -30,7 +30,7 @@ export interface Explanation {
   steps: StepReasons[];
   /** Why the run ended. */
   end?: RunEnd & { seq: number; remedy: Remedy };
-  /** A run that has not ended: what would be done now. */
+  /** For a run that has not ended: what would be done now. */
   now?: { phase: string; when: string; does: string };
 }
 
@@ -51,11 +51,11 @@ const explainOptions = membersOf<ExplainOptions>(
 
 /**
  * Why a run did what it did.
- * @param options.step only this step's reasons, and the end when it is the last
+ * @param options.step only the reasons of this step, and the end if it is the last one
  * @param options.run from 1; default: the last
- * @param options.rules those the run was driven with: only with them do the rows of the table say what applied
- * @throws RondoError `invalid_request` for a run or a step that is not there, saying which there are, or an option there is not;
- *   for what is no list of records: a journal may give a promise of one
+ * @param options.rules those that the run was driven with: only with them can the rows of the table say what applied
+ * @throws RondoError `invalid_request` for a run or a step that does not exist, with those that do; for an unknown option;
+ * for something that is no list of records: a journal may return a promise of one
  */
 export function explain(records: Iterable<LogRecord>, options: ExplainOptions): Explanation {
   checkGiven(explainOptions, options, "explain");
@@ -78,7 +78,7 @@ export function explain(records: Iterable<LogRecord>, options: ExplainOptions): 
     state = reduce(state, record, options.rules);
     if (record.type === "run_started") [number, step] = [number + 1, 0];
     if (number !== run) continue;
-    // What is decided after an answer was judged is about the next step, and stands where it is asked for.
+    // What is decided after an answer was judged belongs to the next step.
     if (record.type === "model_started") step = record.step;
     const of = stepReasons(explanation, step);
     for (const reason of reasonsOf(record, before, rowAt(before, options.rules, record.type)))
@@ -111,7 +111,7 @@ function only(explanation: Explanation, step: number): Explanation {
   return { ...rest, steps };
 }
 
-/** The row that applies; undefined where the rules at hand cannot say. @param type of the record it is to have made */
+/** The row that applies; undefined if the given rules cannot determine it. @param type of the record that the row must make */
 function rowAt(state: State, rules: Rules, type?: LogRecord["type"]): Reason["row"] | undefined {
   try {
     const { action, row } = decide(state, rules);
@@ -121,7 +121,7 @@ function rowAt(state: State, rules: Rules, type?: LogRecord["type"]): Reason["ro
   }
 }
 
-/** The record that an action makes at once; of several facts the first. */
+/** The record that an action makes at once; the first one if it makes several. */
 function madeBy(action: Action): LogRecord["type"] | undefined {
   switch (action.do) {
     case "record":

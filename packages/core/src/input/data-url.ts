@@ -1,6 +1,6 @@
-// The room of data URLs: a file that stands in its own address.
+// The room of data URLs: a file whose content is in its URL.
 //
-// Most providers take an address or bytes, and none takes the one for the other. So it is bytes from here on.
+// Most providers take a URL or bytes, and none takes a data URL as a URL. So from here on it is bytes.
 
 interface FileWords {
   mediaType?: unknown;
@@ -10,7 +10,7 @@ interface FileWords {
 
 const form: RegExp = /^data:([^;,]*)(?:;[^;,]*)*;base64,/i;
 
-/** The file with its bytes as base64 alone, and the media type that its address names; any other as it is. */
+/** The file with its content as plain base64, and the media type of its URL; any other file unchanged. */
 export function unwrapped<File extends FileWords>(file: File): File {
   const { url } = file;
   const held = typeof file.data === "string" ? file.data : typeof url === "string" ? url : "";

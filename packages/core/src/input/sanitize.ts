@@ -1,15 +1,18 @@
-// The room of sanitizing results: what a tool's text may not carry into a history, whoever brings it.
+// The room of sanitizing results: what must not get into a history with a tool's text, wherever the result comes from.
 
 import type { ContentPart, ToolMessage } from "../message.ts";
 import { cleanOutput } from "./terminal-text.ts";
 
-/** A result that came from elsewhere, with a history, as one of ours would stand there. The same object where it does already. */
+/** A result from a foreign history, sanitized like one of our own. The same object if nothing changes. */
 export function sanitizedResult(message: ToolMessage): ToolMessage {
   const content = message.content.map(sanitized);
   return content.every((part, at) => part === message.content[at]) ? message : { ...message, content };
 }
 
-/** Half a surrogate pair makes a whole request invalid; a terminal's control sequences speak to terminals, and to readers of the history, behind the model's back. */
+/**
+ * Half a surrogate pair makes a whole request invalid. Control sequences of terminals would affect people who read the
+ * history in one, without the model seeing it.
+ */
 export function sanitized(part: ContentPart): ContentPart {
   if (part.type !== "text") return part;
   const text = controls.test(part.text) ? plain(part.text) : part.text;
@@ -18,12 +21,12 @@ export function sanitized(part: ContentPart): ContentPart {
 }
 
 /**
- * Control characters other than newline and tab; a line that ends with CR LF is as good as one that ends with LF. A
- * pattern, not a loop: in a young process, whose loops are still interpreted, it costs a sixth.
+ * Control characters except newline and tab; a line end CR LF counts as LF. A pattern, not a loop: in a new process, where
+ * loops are still interpreted, it takes a sixth of the time.
  */
 const controls = /\p{Cc}(?<![\t\n\r])|\r(?!\n)/u;
 
-/** A text without a newline, whose lines a carriage return ends: nothing in it was written over. */
+/** A text without a newline, in which carriage returns end the lines: nothing in it was overwritten. */
 const returned = /^(?:\P{Cc}|[\t\r])*$/u;
 
 const plain = (text: string): string =>

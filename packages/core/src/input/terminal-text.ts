@@ -1,24 +1,25 @@
-// The room of terminal text: what a program wrote for a terminal, as plain lines.
+// The room of terminal text: turns what a program wrote for a terminal into plain lines.
 //
-// One pass over the text, no regular expression. A sequence that is never ended must not swallow what follows it, so
-// every sequence ends at the end of its line at the latest.
+// It makes one pass over the text, without regular expressions. An unterminated sequence must not swallow what follows it,
+// so every sequence ends at the end of its line at the latest.
 
 const ESC = 0x1b;
 const BEL = 0x07;
 const ST = 0x9c;
 
 /**
- * Plain text of terminal output: no escape sequences (CSI, OSC, DCS and the like), no control characters but newline
- * and tab; of a line that was written over with carriage returns only what was written last; backspaces obeyed.
+ * Terminal output as plain text. Removes escape sequences (CSI, OSC, DCS and the like) and control characters except
+ * newline and tab. Of a line that was overwritten with carriage returns only the last text is kept, and backspaces are
+ * applied.
  */
 export function cleanOutput(text: string): string {
   const lines: string[] = [];
   let line = "";
-  // What of the line stands before its last backspace: in pieces, so that each costs what it takes off, not what is left.
+  // The line before its last backspace, in pieces, so that each backspace costs only what it removes, not the whole line.
   const before: string[] = [];
-  // What stood in the line before a carriage return; it stays when nothing is written over it.
+  // The text of the line before a carriage return; it stays if nothing is written over it.
   let under = "";
-  /** The line as far as it is written; what comes next begins another. */
+  /** The line as far as it is written; the next text begins another. */
   const taken = (): string => {
     const whole = before.length === 0 ? line : before.splice(0).join("") + line;
     line = "";
@@ -54,7 +55,7 @@ export function cleanOutput(text: string): string {
   return lines.join("\n");
 }
 
-/** Takes the last character off the last of the pieces, none of which is empty. */
+/** Removes the last character of the last piece. No piece is empty. */
 function dropLast(pieces: string[]): void {
   const last = pieces.pop() ?? "";
   const code = last.charCodeAt(last.length - 1);
@@ -62,23 +63,23 @@ function dropLast(pieces: string[]): void {
   if (kept !== "") pieces.push(kept);
 }
 
-/** How far it is known that no string sequence is ended. */
+/** Up to where it is known that no string sequence is terminated. */
 interface Unended {
   until: number;
 }
 
-/** Where the text goes on after the control character, or the sequence it begins, at `at`. */
+/** Where the text continues after the control character at `at`, or after the sequence that it begins. */
 function afterControl(text: string, at: number, unended: Unended): number {
   const code = text.charCodeAt(at);
   if (code === ESC) return afterEscape(text, at + 1);
   if (code === 0x9b) return afterCsi(text, at + 1);
-  // DCS, SOS, OSC, PM, APC in their one-byte forms.
+  // DCS, SOS, OSC, PM, APC as single bytes.
   if (code === 0x90 || code === 0x98 || code === 0x9d || code === 0x9e || code === 0x9f)
     return at < unended.until ? at + 1 : afterByteString(text, at + 1, unended);
   return at + 1;
 }
 
-/** Where it is not ended it is none, but a letter of a text that was read in a wrong encoding: what follows is text. */
+/** If it is not terminated, it is no sequence but a letter in a text that was read in a wrong encoding: what follows is text. */
 function afterByteString(text: string, from: number, unended: Unended): number {
   const end = afterString(text, from);
   const last = text.charCodeAt(end - 1);
@@ -93,7 +94,7 @@ function afterEscape(text: string, at: number): number {
   if (char === "]" || char === "P" || char === "X" || char === "^" || char === "_")
     return afterString(text, at + 1);
   let end = at;
-  // Intermediates, then one final: `ESC ( B`.
+  // Intermediate bytes, then one final byte: `ESC ( B`.
   while (text.charCodeAt(end) >= 0x20 && text.charCodeAt(end) <= 0x2f) end++;
   const final = text.charCodeAt(end);
   return final >= 0x30 && final <= 0x7e ? end + 1 : end;
@@ -106,7 +107,7 @@ function afterCsi(text: string, from: number): number {
   return final >= 0x40 && final <= 0x7e ? at + 1 : at;
 }
 
-/** After a string sequence: past BEL or ST; at the newline, or at the next escape, when it is never ended. */
+/** After a string sequence: past BEL or ST; if it is not terminated, at the newline or the next escape. */
 function afterString(text: string, from: number): number {
   for (let at = from; at < text.length; at++) {
     const code = text.charCodeAt(at);

@@ -1,7 +1,7 @@
-// The room of blobs: whole texts that were too large for a conversation, kept beside it under a short name.
+// The room of blobs: full texts that were too large for the history, stored elsewhere under a short name.
 //
-// A store names what it keeps; the stores here name a text by its digest, so that the same text is kept once. Every
-// store is bounded, and says why when it refuses: nothing is lost in silence. What a session kept goes with it.
+// A store chooses the names. The stores here use a text's digest, so that equal texts are stored once. Every store has a
+// size limit, and says why it refuses a text, so nothing is lost silently. Deleting a session deletes its texts.
 
 import { checkGiven, from0, membersOf } from "../checks.ts";
 import { messageOf } from "../errors.ts";
@@ -9,14 +9,14 @@ import { digest } from "../json/digest.ts";
 import type { LogRecord } from "../loop/records.ts";
 import { byteLength, lineCount } from "../text/size.ts";
 
-/** Which result a text is of. */
+/** The result to which a text belongs. */
 export interface BlobOrigin {
   callId: string;
   tool: string;
   isError: boolean;
 }
 
-/** A kept text. `ref` is a safe file name: letters, digits, `_` and `-`. */
+/** A stored text. `ref` is a safe file name: letters, digits, `_` and `-`. */
 export interface BlobInfo {
   ref: string;
   /** Its size in UTF-8. */
@@ -24,10 +24,10 @@ export interface BlobInfo {
   lines: number;
 }
 
-/** What came of keeping a text. `reason` says in words why it was refused. */
+/** The outcome of storing a text. `reason` says why it was refused. */
 export type BlobPut = ({ ok: true } & BlobInfo) | { ok: false; reason: string };
 
-/** Bounds of a store, in bytes of UTF-8. */
+/** Size limits of a store, in bytes of UTF-8. */
 export interface BlobLimits {
   /** One text. Default: 16 MiB. */
   blobBytes?: number;
@@ -35,27 +35,30 @@ export interface BlobLimits {
   sessionBytes?: number;
 }
 
-/** Where whole texts are kept. Several processes may use one store unless it lives in memory. */
+/** Where full texts are kept. Several processes may share a store unless it is in memory. */
 export interface BlobStore {
-  /** Keeps a text, durably where the store is durable. Keeping it again costs nothing and gives the same ref. Half a surrogate pair has no UTF-8 and becomes U+FFFD. */
+  /**
+   * Stores a text, durably if the store is durable. Storing it again costs nothing and returns the same ref. Half a
+   * surrogate pair has no UTF-8 and becomes U+FFFD.
+   */
   put(session: string, text: string, origin: BlobOrigin): BlobPut | Promise<BlobPut>;
-  /** The text of a ref; undefined when the session keeps none of that name. */
+  /** The text of a ref; undefined if the session has no text under it. */
   get(session: string, ref: string): string | undefined | Promise<string | undefined>;
-  /** Lets go of everything a session kept. */
+  /** Deletes all texts of a session. */
   delete(session: string): void | Promise<void>;
 }
 
-/** The name of a text: the same for the same text, in every process. */
+/** The name of a text: the same in every process. */
 export function blobRef(text: string): string {
   return `out_${Number(digest(text)).toString(36)}`;
 }
 
-/** A ref as a model may have mangled it, as a safe file name. */
+/** A ref that a model may have mangled, as a safe file name. */
 export function safeRef(ref: string): string {
   return ref.replaceAll(/[^a-zA-Z0-9_-]/g, "_");
 }
 
-/** What a store says of a text. */
+/** What a store returns about a text. */
 export function blobInfo(text: string, bytes: number): BlobInfo {
   return { ref: blobRef(text), bytes, lines: lineCount(text) };
 }
@@ -63,8 +66,8 @@ export function blobInfo(text: string, bytes: number): BlobInfo {
 const limitChecks = membersOf<BlobLimits>({ blobBytes: from0, sessionBytes: from0 });
 
 /**
- * The bounds of a store, with their defaults.
- * @throws RondoError `invalid_request` naming the one that is no number
+ * The limits of a store, with their defaults.
+ * @throws RondoError `invalid_request` naming the one that is not a number
  */
 export function blobLimits(limits: BlobLimits = {}): Required<BlobLimits> {
   checkGiven(limitChecks, limits, "a store of texts");
@@ -74,7 +77,7 @@ export function blobLimits(limits: BlobLimits = {}): Required<BlobLimits> {
   };
 }
 
-/** Why a store must refuse a text; undefined when it need not. @param held bytes the session keeps already */
+/** Why a store must refuse a text; undefined if it need not. @param held bytes that the session has stored already */
 export function refusesBlob(bytes: number, held: number, limits: Required<BlobLimits>): string | undefined {
   if (bytes > limits.blobBytes) return `the text has ${bytes} bytes; one may have ${limits.blobBytes}`;
   if (held + bytes > limits.sessionBytes)
@@ -82,10 +85,10 @@ export function refusesBlob(bytes: number, held: number, limits: Required<BlobLi
   return undefined;
 }
 
-/** Why a store must refuse a text whose ref another text has. */
+/** Why a store must refuse a text whose ref belongs to another text. */
 export const refTaken = (ref: string): string => `another text is kept under ${ref} already`;
 
-/** Texts in memory. They last as long as the object. */
+/** Texts in memory. They live as long as the object. */
 export function memoryBlobs(limits?: BlobLimits): BlobStore {
   const bounds = blobLimits(limits);
   const sessions = new Map<string, { bytes: number; texts: Map<string, string> }>();
@@ -112,10 +115,10 @@ export function memoryBlobs(limits?: BlobLimits): BlobStore {
 }
 
 /**
- * Keeps for `to` what the records say that `from` kept: a fork reads what its first part speaks of. What cannot be
- * read is missing there as it is here.
- * @param warn hears of what is missing
- * @throws what the store throws that cannot keep one: that is the fork's own loss, and it can be made again
+ * Copies to session `to` the texts that `from` has stored according to its records, because a fork must be able to read
+ * the refs in its first part. A text that cannot be read is missing in the fork too.
+ * @param warn is told what is missing
+ * @throws what the store throws if it cannot store a text: then the fork failed, and can be made again
  */
 export async function copyBlobs(
   store: BlobStore,
@@ -149,11 +152,11 @@ async function readBlob(
   }
 }
 
-/** What the records say is kept, each text once, with the result that it is first of. */
+/** The texts that the records refer to, each once, with the first result it belongs to. */
 function refsIn(records: readonly LogRecord[]): Map<string, BlobOrigin> {
   const refs = new Map<string, BlobOrigin>();
   for (const record of records) {
-    // What a tool found out of a call that was cut off is kept before the call is answered with it.
+    // A tool's `reconcile` result for an interrupted call is stored before the call gets it.
     if (record.type !== "tool_finished" && record.type !== "hook_answered" && record.type !== "reconciled")
       continue;
     if (!("result" in record) || record.result?.ref === undefined) continue;

@@ -1,11 +1,14 @@
-// The room of what every journal checks before it takes something.
+// The room of the checks that every journal makes before it stores anything.
 //
-// The same words whoever keeps the records: a user who changes journals must not learn new errors.
+// All journals use the same error texts: a user who changes journals need not learn new ones.
 
 import { invalidRequest, RondoError } from "../errors.ts";
 import type { LogRecord } from "../loop/records.ts";
 
-/** @throws RondoError `invalid_request`: half a surrogate pair has no UTF-8, and C strings end at NUL: two such ids could become one in a file. */
+/**
+ * @throws RondoError `invalid_request`: half a surrogate pair has no UTF-8, and C strings end at NUL, so two such ids
+ * could become the same in a file.
+ */
 export function checkSessionId(session: string): void {
   const fits =
     typeof session === "string" && session !== "" && session.isWellFormed() && !session.includes("\0");
@@ -16,10 +19,10 @@ export function checkSessionId(session: string): void {
 }
 
 /**
- * What every journal checks before it appends; for whoever writes one.
- * @param length how many records the session has now.
+ * What every journal checks before it appends; for authors of journals.
+ * @param length the number of records the session has now.
  * @throws RondoError `invalid_request`: a session id that cannot be stored, or records that are not numbered from
- *   `expectedSeq` on. `conflict`: another length than expected.
+ * `expectedSeq` on. `conflict`: another length than expected.
  */
 export function checkAppend(
   session: string,
@@ -46,13 +49,13 @@ export function checkAppend(
   }
 }
 
-/** @throws RondoError `invalid_request` when it is no sequence number. */
+/** @throws RondoError `invalid_request` if it is not a sequence number. */
 export function checkFrom(from: number): void {
   if (!Number.isSafeInteger(from) || from < 0)
     throw invalidRequest(`cannot read from record ${from}: it must be a whole number from 0`);
 }
 
-/** The most a journal takes, in bytes of JSON text. */
+/** Size limits of a journal, in bytes of JSON text. */
 export interface SizeBounds {
   /** One record. Default: 64 MiB. */
   maxRecordBytes?: number;
@@ -61,10 +64,10 @@ export interface SizeBounds {
 }
 
 /**
- * What journals that write text check before they append; for whoever writes one.
- * @param held bytes the session has already
- * @param added bytes of each record that is to be added
- * @throws RondoError `payload_too_large` naming the session, the record and the bound
+ * What journals that write text check before they append; for authors of journals.
+ * @param held bytes that the session has already
+ * @param added bytes of each record to be added
+ * @throws RondoError `payload_too_large` naming the session, the record and the limit
  */
 export function checkSize(
   session: string,

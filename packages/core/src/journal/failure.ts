@@ -1,7 +1,7 @@
-// The room of a journal's failures: whatever a journal throws is told as the journal's, with the function that failed.
+// The room of a journal's failures: whatever a journal throws becomes an error that names the journal's function.
 //
-// A journal of one's own throws what its disk or its database throws. Without these words nobody would know whose failure
-// it is: a run stands between models, tools and hooks that may all throw the same.
+// A user's journal throws whatever its disk or its database throws. Without this nobody could tell where the failure came
+// from: models, tools and hooks may throw the same.
 
 import { isPromise, listOf, object } from "../checks.ts";
 import { isA, messageOf, RondoError } from "../errors.ts";
@@ -12,8 +12,8 @@ import { whenThere } from "./maybe-async.ts";
 type Asked = "append" | "read" | "lease" | "watch";
 
 /**
- * What a journal's function gives; a promise only where it gives one.
- * @throws RondoError its own as it is; `storage` with the cause for anything else
+ * The result of a journal's function; a promise only if the function returns one.
+ * @throws RondoError unchanged; anything else becomes the cause of one of kind `storage`
  */
 export function asked<Result>(what: Asked, session: string, ask: () => Result): Result {
   const failed = (thrown: unknown): never => {
@@ -31,8 +31,8 @@ export function asked<Result>(what: Asked, session: string, ask: () => Result): 
 }
 
 /**
- * The records of a session from one on, as they were written; a promise only where the journal gives one.
- * @throws RondoError `storage` also for what is no list of records
+ * The records of a session from one on, as they were written; a promise only if the journal returns one.
+ * @throws RondoError `storage` also for a value that is no list of records
  */
 export function readRecords(
   journal: Journal,

@@ -1,7 +1,7 @@
-// The room of the follower: a session's records as they land, for those who only read.
+// The room of the follower: a session's records as they are written, for readers only.
 //
-// It needs no lease and holds nobody up. It reads when the journal says that there may be more, and where a journal
-// cannot say so it looks every quarter of a second. Pulled, not pushed: who reads slowly piles nothing up.
+// It needs no lease and slows nobody down. It reads when the journal's `watch` calls back; a journal without `watch` is read
+// every quarter of a second. Records are pulled, not pushed, so nothing piles up for a slow reader.
 
 import { abortSignal } from "../checks/ready-made.ts";
 import { anything, checkGiven, membersOf } from "../checks.ts";
@@ -15,16 +15,16 @@ import { RecordReader } from "./migrations.ts";
 export interface FollowOptions {
   /** The first record that is wanted. Default: 0, the whole session. */
   from?: number;
-  /** Ends it. Breaking off does, too. */
+  /** Ends it. So does breaking out of the loop. */
   signal?: AbortSignal;
 }
 
 const followOptions = membersOf<FollowOptions>({ from: anything, signal: abortSignal });
 
-/** How often a journal that cannot be watched is looked at. */
+/** How often a journal without `watch` is read. */
 const lookMs = 250;
 
-/** Records of a session from one on, those to come included. It ends when it is broken off, or by its signal. */
+/** The records of a session from one on, including those to come. It ends when the reader stops iterating, or by its signal. */
 export function follow(
   journal: Journal,
   session: string,
@@ -54,7 +54,7 @@ export function follow(
   };
   signal?.addEventListener("abort", finish, { once: true });
 
-  /** Waits for news, or until it is time to look. */
+  /** Waits for a callback, or for the next time to read. */
   const wait = async (): Promise<void> => {
     let cancel = (): void => {};
     await new Promise<void>((resolve) => {
@@ -86,7 +86,7 @@ export function follow(
     return { done: true, value: undefined };
   };
 
-  // One pull at a time, in the order they were asked for.
+  // One pull at a time, in the order of the requests.
   let last: Promise<unknown> = Promise.resolve();
   return {
     next() {

@@ -1,18 +1,18 @@
-// The room of the lease: who may write a session, as a pure function of what was said and when.
+// The room of the lease: who may write a session, as a pure function of the requests and their times.
 //
-// No clock, no process, no file: a journal stores what `takeLease` returns together with its records, in one
-// transaction (or under one lock), and asks `checkToken` before each append. What makes it safe is the token alone: it
-// only grows, and only the newest writes. Time only decides when a silent holder may be replaced; a clock that is set
-// wrong makes somebody wait or replaces somebody too early, and never lets two write.
+// It has no clock, process or file. A journal stores what `takeLease` returns together with its records, in one transaction
+// (or under one lock), and calls `checkToken` before each append. Only the token makes it safe: it only grows, and only the
+// newest may write. Time only decides when a silent holder may be replaced. A wrong clock makes a writer wait, or replaces a
+// holder too early, but it never lets two write.
 
 import { longestWait } from "../clock.ts";
 import { invalidRequest, RondoError } from "../errors.ts";
 import type { LeaseRequest } from "../journal.ts";
 
-/** A session's lease as it is stored. It stays when it is released: its token must never be given again. */
+/** A session's lease as it is stored. It is kept after its release, because its token must never be used again. */
 export interface LeaseState {
   token: number;
-  /** Who holds it, in words; absent once it was released. */
+  /** The name of the holder; absent after it was released. */
   owner?: string;
   /** When it was taken or last renewed, in milliseconds since 1970. */
   at: number;
@@ -20,8 +20,8 @@ export interface LeaseState {
 }
 
 /**
- * Whether somebody holds the session. A lease taken in the future (the clock was set back) holds no longer than its
- * own time from now, or nobody could write until the clock has caught up.
+ * Whether the session is held. A lease with a time in the future (the clock was set back) is held for at most its own
+ * duration from now: otherwise nobody could write until the clock has caught up.
  * @param gone the holder is known to be dead
  */
 export function isHeld(state: LeaseState | undefined, now: number, gone: boolean = false): boolean {
@@ -31,8 +31,8 @@ export function isHeld(state: LeaseState | undefined, now: number, gone: boolean
 
 /**
  * The state after a lease was taken.
- * @param state undefined where none was ever taken. After a session was deleted it must not be: then {@link afterDeleted}
- * @throws RondoError `conflict` when another holds it
+ * @param state undefined if there never was a lease. For a deleted session pass {@link afterDeleted} instead
+ * @throws RondoError `conflict` if another writer holds it
  */
 export function takeLease(
   session: string,
@@ -50,12 +50,12 @@ export function takeLease(
   return { token: (state?.token ?? 0) + 1, owner, at: now, ttlMs };
 }
 
-/** The state of a lease that nobody took yet, in a journal in which leases of deleted sessions had tokens up to one. */
+/** The state of a lease that was not taken yet, in a journal where leases of deleted sessions had tokens up to `highest`. */
 export const afterDeleted = (highest: number): LeaseState => ({ token: highest, at: 0, ttlMs: 0 });
 
 /**
- * The state after its holder renewed it, which it may also when its time has run out and nobody else came.
- * @throws RondoError `conflict` when it is no longer the newest, or was released
+ * The state after its holder renewed it. That is also allowed after it expired, if no other writer took it.
+ * @throws RondoError `conflict` if it is no longer the newest, or was released
  */
 export function renewLease(
   session: string,
@@ -67,7 +67,7 @@ export function renewLease(
   return { ...(state as LeaseState), at: now };
 }
 
-/** The state after `token` was let go; unchanged when that is no longer the newest. */
+/** The state after `token` was released; unchanged if that is no longer the newest. */
 export function releaseLease(state: LeaseState | undefined, token: number): LeaseState | undefined {
   if (state === undefined || state.token !== token || state.owner === undefined) return state;
   const { owner: _, ...rest } = state;
@@ -75,8 +75,8 @@ export function releaseLease(state: LeaseState | undefined, token: number): Leas
 }
 
 /**
- * Whether a writer with this token, or with none, may append now.
- * @throws RondoError `conflict` when it may not
+ * Checks that a writer with this token, or with none, may append now.
+ * @throws RondoError `conflict` if it may not
  */
 export function checkToken(
   session: string,
@@ -87,7 +87,7 @@ export function checkToken(
 ): void {
   if (token === undefined) {
     if (state !== undefined && isHeld(state, now, gone))
-      // Whoever holds it writes on: what this writer knows of the session will not be so when it waits.
+      // The holder continues to write, so what this writer knows of the session will be out of date.
       throw heldBy(session, state, "wait for it and open the session again");
     return;
   }
@@ -102,8 +102,8 @@ export function checkToken(
 }
 
 /**
- * Whether a session may be deleted now: while anybody holds it, it may not.
- * @throws RondoError `conflict` naming who holds it
+ * Checks that a session may be deleted now: not while it is held.
+ * @throws RondoError `conflict` naming the holder
  */
 export function checkUnheld(
   session: string,

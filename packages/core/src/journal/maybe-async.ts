@@ -1,10 +1,10 @@
-// The room of what may come at once or later: who acts on it acts at once where it can.
+// The room of values that may be promises: acts at once if the value is there already.
 //
-// A journal in memory or in a file of this machine answers at once, and then nothing else happens in between.
+// A journal in memory or in a local file answers at once, and then nothing else can happen in between.
 
 import { isPromise } from "../checks.ts";
 
-/** Acts on what is there, or will be. A promise only where one was given. */
+/** Calls a function with a value or, for a promise, when it resolves. Returns a promise only if it was given one. */
 export function whenThere<What, Result>(
   what: What | Promise<What>,
   act: (what: What) => Result | Promise<Result>,

@@ -1,6 +1,7 @@
 // The room of the journal in memory.
 //
-// Records are never changed once appended, so references are kept and nothing is copied. It lasts as long as its object.
+// Records never change after they were appended, so references are kept and nothing is copied. It lives as long as its
+// object.
 
 import { callable, checkGiven, flag, membersOf } from "../checks.ts";
 import type { Journal, Lease, LeaseRequest, SessionInfo } from "../journal.ts";
@@ -30,11 +31,12 @@ export interface MemoryJournal extends Journal {
 
 export interface MemoryJournalOptions {
   /**
-   * Whether a session that is driven is held by a lease. Default false: in memory nobody can be told dead, and a driver
-   * that was dropped would keep its session for the rest of its time. Two drivers of one session still cannot both win.
+   * Whether a session is held by a lease while it is driven. Default false: in memory a holder cannot be seen to be dead,
+   * so a driver that was dropped would hold its session until the lease expires. Even without leases only one of two
+   * drivers of a session can win.
    */
   leases?: boolean;
-  /** The clock that leases go by, in milliseconds since 1970. Default: `Date.now`. */
+  /** The clock for leases, in milliseconds since 1970. Default: `Date.now`. */
   now?: () => number;
 }
 
@@ -86,7 +88,7 @@ export function memoryJournal(options: MemoryJournalOptions = {}): MemoryJournal
         createdAt: held[0]!.at,
         updatedAt: held.at(-1)!.at,
       }));
-      // Of two with the same time, the one that began later comes first: the sort is stable.
+      // If two have the same time, the one that began later comes first: the sort is stable.
       return infos.reverse().sort((a, b) => b.updatedAt - a.updatedAt);
     },
     ...(leasing ? { lease } : {}),
@@ -110,7 +112,7 @@ export function memoryJournal(options: MemoryJournalOptions = {}): MemoryJournal
   };
 }
 
-/** Who wants to hear of which session; for whoever writes a journal. */
+/** Who watches which session; for authors of journals. */
 export class Watchers {
   readonly #heard = new Map<string, Set<() => void>>();
 
@@ -123,7 +125,7 @@ export class Watchers {
   }
 
   add(session: string, heard: () => void): () => void {
-    // One that is added twice is told twice, and stopped one by one.
+    // A callback that is added twice is called twice, and each is removed separately.
     const own = (): void => heard();
     const set = this.#heard.get(session) ?? new Set();
     this.#heard.set(session, set.add(own));
@@ -138,7 +140,8 @@ export class Watchers {
       try {
         heard();
       } catch (thrown) {
-        // The records are kept by now: who appended them has not failed, and the others are to hear as well.
+        // The records are stored already: an error here must not reach the writer, and the other watchers must be called
+        // too.
         queueMicrotask(() => {
           throw thrown;
         });

@@ -1,7 +1,7 @@
-// The room of formats: records of an older format become today's when they are read, those of a newer are refused.
+// The room of formats: converts records of an older format to today's when they are read, and refuses those of a newer one.
 //
-// A journal is never rewritten for it: what was written stays what it was, and each step from one version to the next
-// is one pure function of one record. The format of a record is that of the run it stands in.
+// A journal is never rewritten for this: what was written stays as it is. Each step from one version to the next is one pure
+// function of one record. A record has the format of its run.
 
 import { invalidRequest, RondoError, toRondoError } from "../errors.ts";
 import type { Journal } from "../journal.ts";
@@ -10,24 +10,24 @@ import { readRecords } from "./failure.ts";
 import { whenThere } from "./maybe-async.ts";
 import { isKnownType } from "./record-types.ts";
 
-/** How a record of one format becomes one of the next. By the format it comes from; formats with no entry changed nothing. */
+/** Converts a record of one format to the next, by the format it comes from; a format without an entry changed nothing. */
 export type Migrations = { readonly [format: number]: (record: LogRecord) => LogRecord };
 
 /** Version 1 is the first. */
 const migrations: Migrations = {};
 
-/** Judges a session's records one after the other, wherever they come from: each is one that this version can fold, or is refused. */
+/** Checks a session's records one after another, wherever they come from: this version can fold the record, or it is refused. */
 export class RecordJudge {
   readonly #steps: Migrations;
   readonly #today: number;
-  /** Those there are steps from, in order: what stands in a damaged record may be any number, and is none to count up from. */
+  /** The versions with a step, in order. A damaged record may have any number as its format, so versions cannot be counted up from it. */
   readonly #versions: readonly number[];
   #format: number | undefined;
-  /** The last group in which a run was looked for: it is long where words were said before the first. */
+  /** The last group that was searched for a run. A group is long if messages came before the first run. */
   #searched: readonly LogRecord[] | undefined;
 
   /**
-   * @param format of the run that stands before the first record. Default: none does
+   * @param format of the run before the first record. Default: there is none
    * @param steps default: the table of this version
    * @param today default: the format of this version
    */
@@ -43,10 +43,10 @@ export class RecordJudge {
 
   /**
    * A record in today's format.
-   * @param seq where it stands
-   * @param group it, and those that stand about it
-   * @throws RondoError saying what is wrong with it, not which it is: `invalid_request` for a newer format, `storage` for
-   *   one that stands in another's place, is of a type that is not known, or of a format that is none
+   * @param seq its expected sequence number
+   * @param group the group it is in
+   * @throws RondoError saying what is wrong with the record, not which one it is: `invalid_request` for a newer format,
+   * `storage` for a wrong sequence number, an unknown type, or an invalid format
    */
   judge(record: LogRecord, seq: number, group: readonly LogRecord[]): LogRecord {
     if (record.seq !== seq)
@@ -55,7 +55,7 @@ export class RecordJudge {
         `its sequence number is ${record.seq}, and it stands at ${seq}: needed are all records of one session, in order`,
       );
     if (record.type === "run_started") this.#format = record.format;
-    // What stands before the first run was written with it, or just before.
+    // Records before the first run were written together with it, or just before.
     else if (this.#format === undefined && this.#searched !== group) {
       this.#searched = group;
       this.#format = group.find(isStart)?.format;
@@ -75,14 +75,14 @@ export class RecordJudge {
   }
 }
 
-/** Reads a session on and on, each time from where it stopped, and gives its records in today's format. */
+/** Reads a session repeatedly, each time from where it stopped, and returns its records in today's format. */
 export class RecordReader {
   readonly #journal: Journal;
   readonly #session: string;
   readonly #steps: Migrations;
   readonly #format: number;
   #at: number;
-  /** The last record that was read, by what tells it from another in its place. */
+  /** Identifies the last record that was read, to notice if another one is in its place. */
   #last: string | undefined;
   #judge: RecordJudge | undefined;
 
@@ -106,20 +106,22 @@ export class RecordReader {
   }
 
   /**
-   * What has come since the last time. It reads from the record that came last, to see that it still stands there: else who
-   * follows a session that was deleted would wait for ever, and of one that was replaced be told its second half.
-   * @throws RondoError `invalid_request` for records of a newer format; `storage` where one is missing or is none that is known, or the journal fails
+   * Returns the records that are new since the last call. It starts with the last record read, to see that it is still
+   * there: otherwise a follower of a deleted session would wait for ever, and one of a replaced session would get the
+   * second half of another.
+   * @throws RondoError `invalid_request` for records of a newer format; `storage` if a record is missing or unknown, or if
+   * the journal fails
    */
   async read(): Promise<LogRecord[]> {
     return this.readNow();
   }
 
-  /** The same, at once where the journal gives them at once. */
+  /** The same, synchronous if the journal is. */
   readNow(): LogRecord[] | Promise<LogRecord[]> {
     if (this.#judge !== undefined) return whenThere(this.#readOn(), (records) => this.#take(records));
     return whenThere(this.#before(), (before) => {
       const last = before.at(-1);
-      // Who waits for a record that is far from being written yet has nothing to hold it against.
+      // A reader that waits for a later record has nothing yet to compare with.
       if (last?.seq === this.#at - 1) this.#last = markOf(last);
       this.#judge = new RecordJudge(before.findLast(isStart)?.format, this.#steps, this.#format);
       return this.readNow();
@@ -134,7 +136,7 @@ export class RecordReader {
     return current;
   }
 
-  /** What stands before the first record that is wanted: the format that a run in the middle of the session was written in, too. */
+  /** Records before the first one that is wanted: they tell the format of a run in the middle of the session. */
   #before(): LogRecord[] | Promise<LogRecord[]> {
     if (this.#at === 0) return [];
     return whenThere(readRecords(this.#journal, this.#session), (records) =>
@@ -171,7 +173,7 @@ export class RecordReader {
   }
 }
 
-/** The chance in a record is its own. */
+/** The random number in a record makes it unique. */
 const markOf = ({ seq, type, at, rand }: LogRecord): string => JSON.stringify([seq, type, at, rand]);
 
 const isStart = (record: LogRecord): record is RecordOf<"run_started"> => record.type === "run_started";

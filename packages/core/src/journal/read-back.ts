@@ -1,7 +1,7 @@
-// The room of reading back: a session's records as the state they come to.
+// The room of reading back: folds a session's records into a state.
 //
-// A fold is total over what this library wrote, whatever rules are asked. Where one throws, the journal did not give back
-// what it was given, and whoever opens the session is told which record that was.
+// A fold accepts everything that this library wrote, with any rules. If it throws, the journal did not return what it was
+// given, and the error says which record that was.
 
 import { messageOf, RondoError } from "../errors.ts";
 import type { LogRecord } from "../loop/records.ts";
@@ -10,8 +10,8 @@ import { emptyState, type State } from "../loop/state.ts";
 import type { Rules } from "../rules/rule.ts";
 
 /**
- * @param before the state that the records follow. Default: that of a new session
- * @throws RondoError `storage` naming the record that does not fold
+ * @param before the state before the records. Default: that of a new session
+ * @throws RondoError `storage` naming the record that cannot be folded
  */
 export function readBack(
   session: string,

@@ -1,6 +1,6 @@
-// The room of the types of records: every one that this version knows.
+// The room of record types: all that this version knows.
 //
-// A record of another type would be passed over by the fold, and what it said be lost.
+// The fold would ignore a record of another type, and its content would be lost.
 
 import type { Fact } from "../loop/records.ts";
 
@@ -39,5 +39,5 @@ export const recordTypes: { readonly [type in Fact["type"]]: true } = {
   run_ended: true,
 };
 
-/** Whether a record is of a type that this version knows. */
+/** Whether this version knows a record's type. */
 export const isKnownType = ({ type }: { type: string }): boolean => Object.hasOwn(recordTypes, type);

@@ -1,8 +1,8 @@
-// The room of the writer: one session's way to its journal, with a lease for as long as the session is driven.
+// The room of the writer: how one session is written to its journal, with a lease while it is driven.
 //
-// A single group needs no lease: comparing and appending are one. What takes many groups, and does things between them,
-// does: a second process is told before it has done anything, and a first one that was thought dead and wakes up again
-// can write nothing any more. Leases live in real time, whatever clock the run goes by.
+// A single group needs no lease, because comparing and appending are one operation. A driver that writes many groups and
+// acts in between needs one: then a second process is refused before it has done anything, and a first process that was
+// thought dead and wakes up can no longer write. Leases use real time, whatever clock the run uses.
 
 import { isPromise } from "../checks.ts";
 import { systemClock } from "../clock.ts";
@@ -11,11 +11,14 @@ import type { Journal, Lease, LeaseRequest } from "../journal.ts";
 import type { LogRecord } from "../loop/records.ts";
 import { asked } from "./failure.ts";
 
-/** How an agent holds the sessions it drives. */
+/** How an agent holds the sessions that it drives. */
 export interface LeaseOptions {
-  /** Who it is, for those who are kept waiting. Default: `an agent`. */
+  /** A name for the holder, shown to those who have to wait. Default: `an agent`. */
   owner?: string;
-  /** How long a session stays its own when it falls silent, in milliseconds, 100 at least. Renewed after a third of it. Default: 15,000. */
+  /**
+   * How long a session stays held without a renewal, in milliseconds, at least 100. It is renewed after a third of that.
+   * Default: 15,000.
+   */
   ttlMs?: number;
 }
 
@@ -24,7 +27,7 @@ export class Writer {
   readonly #session: string;
   readonly #request: LeaseRequest;
   #lease: Lease | undefined;
-  /** The lease is on its way, or on its way back: a group that went now would come from a stranger. */
+  /** The lease is being taken or released: a group that is written now would have no valid token. */
   #moving: Promise<void> | undefined;
   #stopRenewing: () => void = () => {};
 
@@ -50,9 +53,9 @@ export class Writer {
   }
 
   /**
-   * Takes the lease, where the journal has any. A promise only where the journal gives one.
-   * @param lost called when another has taken it
-   * @throws RondoError `conflict` naming who holds it
+   * Takes the lease, if the journal has leases. A promise only if the journal returns one.
+   * @param lost is called if another writer has taken it
+   * @throws RondoError `conflict` naming the holder
    */
   take(takeOver: boolean, lost: (error: RondoError) => void): undefined | Promise<void> {
     const taken = asked("lease", this.#session, () =>
@@ -67,14 +70,14 @@ export class Writer {
     return void got(taken);
   }
 
-  /** Whether the session has so many records, and whoever writes here may add to them. */
+  /** Whether the session has exactly this many records, and this writer may append. */
   isAt(length: number): boolean | Promise<boolean> {
     const otherwise = (thrown: unknown): false => {
       if (toRondoError(thrown).kind !== "conflict") throw thrown;
       return false;
     };
     try {
-      // An empty group compares and writes nothing.
+      // An empty group is only compared; nothing is written.
       const compared = this.#append(this.#session, length, []);
       return isPromise(compared) ? Promise.resolve(compared).then(() => true, otherwise) : true;
     } catch (thrown) {
@@ -82,7 +85,7 @@ export class Writer {
     }
   }
 
-  /** Lets the lease go. What goes wrong with that is nobody's loss: it runs out by itself. */
+  /** Releases the lease. A failure does no harm: the lease expires by itself. */
   release(): undefined | Promise<void> {
     const lease = this.#lease;
     this.#lease = undefined;
@@ -109,7 +112,8 @@ export class Writer {
       const failed = (thrown: unknown): void => {
         if (this.#lease !== lease) return;
         const error = toRondoError(thrown);
-        // Anything else than a conflict may pass: there is time for two more tries, and an append will tell.
+        // Any error but a conflict may pass: there is time for two more attempts, and the next append shows whether it is
+        // lost.
         if (error.kind === "conflict") lost(error);
         else this.#renewLater(lease, lost);
       };

@@ -1,15 +1,15 @@
-// The room of copies: what is handed to somebody else's code is their own, and what they hand in is ours.
+// The room of copies: user code gets copies of our objects, and we keep copies of theirs.
 //
-// Tools and hooks write into what they are given (a default filled in, a member taken out), and callers into what they
-// have sent. The same objects stand in the records and in the history: written into there, what was said, and what was
-// approved, would change behind the loop.
+// Tools and hooks change what they are given (fill in a default, delete a member), and callers change what they have passed
+// in. The same objects are in the records and in the history. If they were changed there, what was said, and what was
+// approved, would no longer be what the loop has.
 
 /**
- * The same JSON, which nobody can write into any more. For what is only shown: the history itself, in which writing
- * would change what happened. Whoever tries is told at once, by the TypeError of the language. Looked at once.
+ * The same JSON, deeply frozen. For what is only shown, such as the history: changing it would change what happened. An
+ * attempt throws a TypeError at once. Each value is frozen only once.
  */
 export function frozen<Value>(value: Value): Value {
-  // Bytes cannot be frozen: they are no JSON, and nobody's but the model's that put them there.
+  // Bytes cannot be frozen. They are not JSON, and only the model that made them uses them.
   if (typeof value !== "object" || value === null || Object.isFrozen(value) || ArrayBuffer.isView(value))
     return value;
   Object.freeze(value);
@@ -17,7 +17,7 @@ export function frozen<Value>(value: Value): Value {
   return value;
 }
 
-/** What a list holds, in a list of the reader's own. */
+/** The items of a list, in a new list for the reader. */
 export function shown<Item>(list: { slice(): Item[] }): Item[] {
   const items = list.slice();
   for (const item of items) frozen(item);
@@ -25,27 +25,29 @@ export function shown<Item>(list: { slice(): Item[] }): Item[] {
 }
 
 /**
- * A copy all the way down, in which there is nothing but JSON. Members without a value are left out, what has a way to say
- * itself in JSON (`toJSON`: a Date) says it, and a key such as `__proto__` stays data.
- * @param at where it stands, in words that a fault is told by: `content[0].args`
- * @param how `lenient`: what JSON has no word for is left out or null, as `JSON.stringify` does
- * @throws TypeError naming the place of what is no JSON: a bigint, a circle; unless lenient a function, NaN, a Map
+ * A deep copy that contains only JSON. Members without a value are left out, `toJSON` is called (e.g. of a Date), and a
+ * key such as `__proto__` stays data.
+ * @param at the place of the value, for errors: `content[0].args`
+ * @param how `lenient`: what JSON cannot hold is left out or null, as `JSON.stringify` does
+ * @throws TypeError with the place of a value that is not JSON: a bigint, a circular reference; unless lenient also a
+ * function, NaN, a Map
  */
 export function jsonCopy<Value>(value: Value, at: string = "", how: "strict" | "lenient" = "strict"): Value {
-  // Nearly everything is plain, and copied at each step of a run: only what is not is looked at with its place in mind.
+  // Nearly all values are plain, and are copied at each step of a run. So only others are copied the slow way, which knows
+  // the place.
   const copy = plainCopy(value, 0);
   return (copy === unfit ? copyOf(value, at, how === "lenient", []) : copy) as Value;
 }
 
 const unfit: unique symbol = Symbol("not plain");
 
-/** Deeper than this something may hold itself. */
+/** A deeper value may contain itself. */
 const deep = 100;
 
-/** A copy of plain JSON; `unfit` where there is anything else in it. */
+/** A copy of plain JSON; `unfit` if the value contains anything else. */
 function plainCopy(value: unknown, depth: number): unknown {
   if (typeof value === "string" || typeof value === "boolean" || value === null) return value;
-  // JSON has no -0: a journal would give back 0.
+  // JSON has no -0: a journal would return 0.
   if (typeof value === "number") return Number.isFinite(value) ? value + 0 : unfit;
   if (typeof value !== "object" || depth > deep) return unfit;
   if (Array.isArray(value)) {
@@ -62,7 +64,7 @@ function plainCopy(value: unknown, depth: number): unknown {
   for (const key of Object.keys(value)) {
     const member = (value as Record<string, unknown>)[key];
     if (member === undefined) continue;
-    // Written to, it would be no member.
+    // Assigning to it would not create a member.
     if (key === "__proto__") return unfit;
     const own = plainCopy(member, depth + 1);
     if (own === unfit) return unfit;

@@ -1,11 +1,11 @@
-// The room of depth: how far a value may be nested that a model wrote.
+// The room of depth: how deeply a value from a model may be nested.
 
 import type { Json } from "../message.ts";
 
-/** What is checked, copied and written at every step is walked by recursion: far deeper no stack would hold it. */
+/** Values are checked, copied and written by recursion at every step: a much deeper one would overflow the stack. */
 export const deepest = 512;
 
-/** Whether objects and lists stand in one another more than `deepest` levels deep. Level by level: its own depth costs nothing. */
+/** Whether objects and lists are nested more than `deepest` levels deep. It goes level by level, so a deep value does no harm here. */
 export function isTooDeep(value: Json): boolean {
   let level = [value].filter(isNesting);
   for (let depth = 1; level.length > 0; depth += 1) {

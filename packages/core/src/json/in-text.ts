@@ -1,8 +1,8 @@
-// The room of JSON in a text: what a text holds, when it is JSON.
+// The room of JSON in a text: parses a text that may be JSON.
 
 import type { Json } from "../message.ts";
 
-/** The value that a text is JSON of; undefined when it is none. In an object, for `null` is a value. */
+/** The parsed value of a text; undefined if it is not JSON. In an object, because `null` is a value. */
 export function jsonIn(text: string): { value: Json } | undefined {
   try {
     return { value: JSON.parse(text) as Json };
@@ -11,7 +11,10 @@ export function jsonIn(text: string): { value: Json } | undefined {
   }
 }
 
-/** As `jsonIn`. What stands raw in a string (a line break, a tab) and a comma behind the last member are forgiven: nothing is guessed, for they say nothing. */
+/**
+ * Like `jsonIn`, but raw control characters in a string (a line break, a tab) and a comma after the last member are
+ * accepted: nothing is guessed, because they have no meaning.
+ */
 export function nearlyJsonIn(text: string): { value: Json } | undefined {
   return jsonIn(text) ?? jsonIn(tidied(text));
 }

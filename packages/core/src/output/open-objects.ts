@@ -7,7 +7,7 @@ import { oncePer } from "../once-per.ts";
 const inside: ReadonlySet<string> = new Set(["items", "prefixItems", "anyOf", "oneOf", "allOf"]);
 const byName: ReadonlySet<string> = new Set(["properties", "$defs", "definitions"]);
 
-/** Whether closing the schema's objects would take more from one than members that nobody asked for. */
+/** Whether the schema has objects with arbitrary keys: if they were closed, wanted members would be lost. */
 export const hasOpenObjects: (schema: JsonObject) => boolean = oncePer<JsonObject, boolean>(isFree);
 
 function isFree(node: Json): boolean {

@@ -1,8 +1,8 @@
 // The room of the unfinished value: JSON as far as it has arrived.
 //
-// One pass, character by character, into a value that grows in place: no part is ever read or copied twice, so the
-// work is linear in the text however it is cut. What is shown is always right so far: a string may still grow; a number,
-// `true` or a key appears only when it is complete. Text before the first bracket is taken for prose.
+// It makes one pass, character by character, into a value that grows in place: nothing is read or copied twice, so the work
+// is linear in the text, in whatever pieces it arrives. The value so far is always correct: a string may still grow; a
+// number, `true` or a key appears only when it is complete. Text before the first bracket counts as prose.
 
 import type { Json, JsonObject } from "../message.ts";
 
@@ -15,7 +15,7 @@ export type Partially<T> = T extends readonly (infer Item)[]
 
 interface Frame {
   container: JsonObject | Json[];
-  /** The key under which the next value of an object goes. */
+  /** The key of the next value in an object. */
   key: string;
 }
 
@@ -41,11 +41,11 @@ const escapes: { readonly [letter: string]: string } = {
   "/": "/",
 };
 
-/** Builds a JSON value out of pieces of its text. */
+/** Builds a JSON value from pieces of its text. */
 export class PartialJson {
-  /** The object or list so far, the same one from piece to piece. Undefined before it has begun, or when it was none. */
+  /** The object or list so far, always the same one. Undefined before it has begun, or after it turned out to be prose. */
   value: JsonObject | Json[] | undefined;
-  /** Characters looked at so far. */
+  /** How many characters were read. */
   looked: number = 0;
   readonly #roots: string;
   #stack: Frame[] = [];
@@ -55,15 +55,15 @@ export class PartialJson {
   #token: string = "";
   /** The characters of an escape that has not ended, its backslash first. */
   #escape: string = "";
-  /** The first half of a character of two halves: alone it is none. */
+  /** The first half of a surrogate pair, which is invalid alone. */
   #half: string = "";
 
-  /** @param schema of the value; where it says `type: "object"` or `"array"`, no other bracket begins it */
+  /** @param schema of the value; if it has `type: "object"` or `"array"`, no other bracket begins the value */
   constructor(schema: JsonObject = {}) {
     this.#roots = schema.type === "object" ? "{" : schema.type === "array" ? "[" : "{[";
   }
 
-  /** Whether the value is whole. */
+  /** Whether the value is complete. */
   get done(): boolean {
     return this.value !== undefined && this.#expecting === "over";
   }
@@ -95,7 +95,7 @@ export class PartialJson {
         this.#token += char;
         return false;
       }
-      // A bracket may end it, and begin the value where the word was prose.
+      // A bracket may end the word, and begin the value if the word was prose.
       if (!this.#endWord()) this.#broken();
       this.#take(char);
       return true;
@@ -109,13 +109,13 @@ export class PartialJson {
     switch (char) {
       case "{":
       case "[":
-        // What came before was prose then, and this may be the value.
+        // Then what came before was prose, and this may be the value.
         if (!isValue(expecting)) this.#broken();
         return this.value !== undefined || this.#roots.includes(char) ? this.#open(char) : true;
       case "}":
       case "]": {
         const isList = Array.isArray(this.#stack.at(-1)?.container);
-        // Behind a comma as well: the whole text is forgiven one there.
+        // Also after a comma: the final parser accepts one there too.
         const mayEnd = expecting === "comma" || (isList ? isValue : isKey)(expecting);
         if (!mayEnd || isList !== (char === "]")) return this.#broken();
         this.#stack.pop();
@@ -161,7 +161,7 @@ export class PartialJson {
       this.#escape = char;
       return false;
     }
-    // Only the closing quote is left. Half a character that stays alone is kept as it came.
+    // Only the closing quote is missing. Half a surrogate pair that stays alone is kept as it came.
     const half = this.#half;
     this.#half = "";
     const changed = half !== "" && this.#write(half);
@@ -184,7 +184,7 @@ export class PartialJson {
       this.#token += text;
       return false;
     }
-    // The engine joins texts without copying them.
+    // The engine joins strings without copying them.
     const { container, key } = this.#stack.at(-1) as Frame;
     if (Array.isArray(container)) container[container.length - 1] += text;
     else setOwn(container, key, (container[key] as string) + text);
@@ -218,7 +218,7 @@ export class PartialJson {
     else setOwn(container, key, value);
   }
 
-  /** What looked like a value was prose: the next bracket may begin one. */
+  /** What looked like a value was prose: the next bracket may begin the value. */
   #broken(): boolean {
     this.value = undefined;
     this.#stack = [];
@@ -240,7 +240,7 @@ function plainEnd(piece: string, from: number): number {
   return at;
 }
 
-/** A key a model wrote is data, `__proto__` among them. */
+/** A key that a model wrote is data, also `__proto__`. */
 function setOwn(object: JsonObject, key: string, value: Json): void {
   if (key === "__proto__")
     Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });

@@ -16,13 +16,13 @@ import { unwrapped } from "./wrapped.ts";
 
 /** How an output is read from a text. */
 export interface OutputReading {
-  /** The whole text must be the value; otherwise any complete value in it that fits. Default: false. */
+  /** The whole text must be the value; otherwise any complete value in it that fits is taken. Default: false. */
   wholeText?: boolean;
   /** Keys in snake_case are also tried in camelCase. Default: false. */
   camelCaseKeys?: boolean;
 }
 
-/** Checks a text against a schema: the first value in it that fits is the output. What is wrong is said of the likeliest one. */
+/** Checks a text against a schema: the first value in it that fits is the output. The error is that of the likeliest value. */
 export async function checkOutput(
   text: string,
   schema: CompiledSchema | undefined,
@@ -47,12 +47,13 @@ export async function checkOutput(
   return { type, ok: false, error: error ?? none };
 }
 
-/** What a value may mean: itself, what stands in the object that was asked for, the same in camelCase. */
+/** The possible readings of a value: itself, the content of the object that was asked for, and both in camelCase. */
 function readings(written: Json, schema: CompiledSchema | undefined, reading: OutputReading): Json[] {
   const inner = schema === undefined || schema.json.type === "object" ? undefined : unwrapped(written);
   const values = inner === undefined ? [written] : [written, inner];
   if (!reading.camelCaseKeys) return values;
-  // By the schema's own names first: a key that it need not have would be lost, and the value would fit without it.
+  // The schema's own names are tried first: otherwise an optional key would be lost, and the value would still fit without
+  // it.
   const names = schema === undefined ? none : namesIn(schema.json);
   const named = values.map((value) => camelCased(value, (key, camel) => names.has(camel) && !names.has(key)));
   return [...named, ...values, ...values.map((value) => camelCased(value, () => true))];
@@ -60,7 +61,7 @@ function readings(written: Json, schema: CompiledSchema | undefined, reading: Ou
 
 const none: ReadonlySet<string> = new Set();
 
-/** The names of members that a schema says, wherever in it. */
+/** All names of members in a schema. */
 const namesIn: (schema: JsonObject) => ReadonlySet<string> = oncePer((schema: JsonObject) => {
   const names = new Set<string>();
   const look = (node: Json): void => {
@@ -73,7 +74,10 @@ const namesIn: (schema: JsonObject) => ReadonlySet<string> = oncePer((schema: Js
   return names;
 });
 
-/** What the schema made of the value (a default filled in, a text made a number), where that can be kept; else the value as it was written. */
+/**
+ * The value as the schema changed it (a default filled in, a string made a number), if that can be stored; else the value
+ * as it was written.
+ */
 function kept({ value, args }: { value: unknown; args: Json }): Json {
   try {
     return value === undefined ? args : jsonCopy(value as Json);
@@ -87,14 +91,14 @@ function wholeValue(text: string): Json[] {
   return whole === undefined ? [] : [whole.value];
 }
 
-/** The same value, its keys in camelCase where `does` says so: `first_name` is `firstName`; underscores at either end stay. */
+/** The same value with its keys in camelCase where `does` says so: `first_name` becomes `firstName`; underscores at either end stay. */
 function camelCased(value: Json, does: (key: string, camel: string) => boolean): Json {
   if (Array.isArray(value)) return value.map((one) => camelCased(one, does));
   if (!isObject(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, one]) => {
       const camel = camelCase(key);
-      // What is written under the name itself wins over what is written under another.
+      // A value under the name itself overrides one under another spelling.
       const renamed = camel !== key && does(key, camel) && !Object.hasOwn(value, camel);
       return [renamed ? camel : key, camelCased(one, does)];
     }),
@@ -104,7 +108,7 @@ function camelCased(value: Json, does: (key: string, camel: string) => boolean):
 const camelCase = (key: string): string =>
   key.replace(/(?<=[^_])_+([^_])/g, (_all, letter: string) => letter.toUpperCase());
 
-/** The JSON values a text holds, the likeliest first: the whole text, else each complete value in it, in order. */
+/** The JSON values in a text, the likeliest first: the whole text, else each complete value in it, in order. */
 export function* jsonValues(whole: string): Generator<Json> {
   const text = answerIn(whole);
   const only = jsonIn(text);
@@ -119,17 +123,17 @@ export function* jsonValues(whole: string): Generator<Json> {
     const end = valueEnd(text, at);
     if (end === undefined) return;
     const found = nearlyJsonIn(text.slice(at, end));
-    // Brackets in prose are no value: what stands inside them may still be one.
+    // Brackets in prose are no value, but there may be one inside them.
     if (found === undefined) continue;
     yield found.value;
     at = end - 1;
   }
 }
 
-/** Brackets that are looked behind: each may cost a look at the whole text. */
+/** How many brackets are tried: each may take a pass over the whole text. */
 const mostTried = 100;
 
-/** What stands behind a thought that opens the text: a draft in it is not the answer. The whole text where nothing does. */
+/** The text after a thought at its beginning: a draft in a thought is not the answer. The whole text if nothing comes after it. */
 function answerIn(text: string): string {
   if (!/^\s*<think>/i.test(text)) return text;
   const answer = splitThoughts(text, { blocks: "leading" })
@@ -138,7 +142,7 @@ function answerIn(text: string): string {
   return answer.trim() === "" ? text : answer;
 }
 
-/** Whether a bracket has behind it what a value could have there: brackets of prose have words. */
+/** Whether the text after a bracket could be inside a value: brackets in prose contain words. */
 function mayBegin(text: string, at: number): boolean {
   const bracket = text[at];
   if (bracket !== "{" && bracket !== "[") return false;
@@ -147,7 +151,7 @@ function mayBegin(text: string, at: number): boolean {
   return (bracket === "{" ? '"}' : '"]{[-0123456789tfn').includes(text[next] ?? ".");
 }
 
-/** The end of the bracketed value that starts at `from`; undefined when it is not complete. */
+/** The end of the bracketed value that starts at `from`; undefined if it is incomplete. */
 function valueEnd(text: string, from: number): number | undefined {
   let depth = 0;
   let quoted = false;

@@ -14,13 +14,13 @@ import { objectSchema } from "./wrapped.ts";
 /** The name of the tool whose call is the answer. */
 export const outputToolName = "final_output";
 
-/** How the output is asked for now. `alone`: it cannot be beside tools. */
+/** How the output is asked for now. `alone`: not together with tools. */
 export interface Way {
   by: "native" | "tool" | "prompted";
   alone: boolean;
 }
 
-/** How the model that is asked next is held to the schema. */
+/** How the next model is held to the schema. */
 export function outputWay(state: RunState): Way {
   const { models, output } = state.options;
   const { run } = state;
@@ -29,24 +29,24 @@ export function outputWay(state: RunState): Way {
   const given = output?.way ?? "auto";
   if (given === "native") return { by: "native", alone };
   if (given !== "auto") return { by: given, alone: false };
-  // Of a model that nobody knows better, its codec does: it leaves out what the server lacks, and says so. What the server
-  // then refuses was one way too many.
+  // If a model's abilities are unknown, its codec decides: it leaves out what the server does not support, and warns. A
+  // schema that the server then refuses is not used again.
   const refused = run.dropped.includes("schema");
   const schema = output?.schema;
-  // Closed, what has free members could only be empty.
+  // In a schema with closed objects, an object with arbitrary keys could only be empty.
   const empty = facts.closedOutput === true && schema !== undefined && hasOpenObjects(schema);
   if (facts.output !== "none" && !refused && !empty) return { by: "native", alone };
   return { by: facts.tools === false ? "prompted" : "tool", alone: false };
 }
 
-/** Whether the request carries a schema that another way would do without. One that was asked for natively in so many words is not given up. */
+/** Whether the request has a schema that another way would not need. If `native` was chosen explicitly, the schema is kept. */
 export function hasSpareSchema(state: RunState): boolean {
   const { output } = state.options;
   if (output === undefined || (output.way ?? "auto") !== "auto") return false;
   return offersOutput(state) && outputWay(state).by === "native";
 }
 
-/** Whether the schema of the typed output goes with the request: not while tools are in use. */
+/** Whether the request has the schema of the typed output: not while tools are in use. */
 export function offersOutput(state: RunState): boolean {
   const { output, landing } = state.run;
   return output !== undefined || landing !== undefined || state.options.tools.length === 0;
@@ -62,14 +62,14 @@ export function toolsWithOutput(
   way: Way | undefined,
   usual: { toolless: boolean; toolChoice: ToolChoice },
 ): Pick<ModelRequest, "tools" | "toolChoice"> {
-  // The tools stay declared when they may not be used: their calls are in the history, and the prefix stays the same.
+  // The tools stay declared even if they may not be used: their calls are in the history, and the prefix stays the same.
   const tools = asked?.tools === "none" || way?.alone ? nothing : declared;
   if (asked !== undefined && way?.by === "tool")
     return { tools: extended(tools)(asked.schema), toolChoice: { tool: outputToolName } };
   return { tools, toolChoice: usual.toolless ? "none" : possible(usual.toolChoice, tools) };
 }
 
-/** A tool that is hidden now cannot be asked for: a provider refuses the request. */
+/** The tool choice must not name a hidden tool: a provider would refuse the request. */
 function possible(choice: ToolChoice, tools: readonly ToolDefinition[]): ToolChoice {
   const isPossible =
     typeof choice === "string"

@@ -20,10 +20,10 @@ export function objectSchema(schema: JsonObject): JsonObject {
   return wrapper;
 }
 
-/** Whether the value of a schema stands in an object, under the key `value`. */
+/** Whether the value of a schema is put into an object, under the key `value`. */
 export const isWrapped = (schema: Json | undefined): boolean => isObject(schema) && wrappers.has(schema);
 
-/** What stands in the object that was asked for, if this is one. */
+/** The content of the object that was asked for, if this is one. */
 export function unwrapped(value: Json): Json | undefined {
   return isObject(value) && Object.keys(value).join() === "value" ? value.value : undefined;
 }
@@ -35,7 +35,7 @@ function wrap(schema: JsonObject): JsonObject {
   const known = isObject($defs) ? $defs : {};
   const name = ["output", "output_", "output__"].find((one) => !Object.hasOwn(known, one)) ?? "output___";
   let moved = false;
-  // What led to the whole leads to the value now, and what led into it, into that.
+  // References to the root now lead to the value, and references into the root lead into the value.
   function led(node: Json): Json {
     if (Array.isArray(node)) return node.map(led);
     if (!isObject(node)) return node;
@@ -62,7 +62,7 @@ function wrap(schema: JsonObject): JsonObject {
   return moved ? around({ $ref: `#/$defs/${name}` }, { ...defs, [name]: value }) : around(value, defs);
 }
 
-/** Words whose values are no schemas. */
+/** Keywords whose values are not schemas. */
 const data: ReadonlySet<string> = new Set(["const", "enum", "default", "examples"]);
 
 /** A reference to the schema itself, or to a place in it; its definitions stay where they are. */
@@ -76,7 +76,7 @@ const eachOf = (object: JsonObject, change: (one: Json, word: string) => Json): 
 const opening = /^\s*\{\s*"value"\s*:\s*/;
 const mayOpen = /^\s*(?:\{\s*(?:"(?:v(?:a(?:l(?:u(?:e(?:"\s*(?::\s*)?)?)?)?)?)?)?)?)?$/;
 
-/** The text without the object around its value; the same text where there is none around it. */
+/** The text without the object around its value; the same text if there is none. */
 export function unwrappedText(text: string): string {
   const opened = opening.exec(text);
   if (opened === null) return text;
@@ -85,16 +85,17 @@ export function unwrappedText(text: string): string {
   return jsonIn(inner) === undefined ? text : inner;
 }
 
-/** Takes the object off while its text arrives. */
+/** Removes the object while its text arrives. */
 export class Unwrapping {
   #held = "";
   #where: "before" | "inside" | "plain" = "before";
 
-  /** What of the value's text is certain now. */
+  /** The part of the value's text that is certain now. */
   push(piece: string): string {
     if (this.#where === "plain") return piece;
     this.#held += piece;
-    // Space says nothing, and a model that goes astray writes no end of it: it is looked at with what stands behind it.
+    // Blanks say nothing, and a model that goes astray writes them endlessly: they are handled together with the text after
+    // them.
     if (piece.trim() === "") return "";
     if (this.#where === "before") {
       const opened = opening.exec(this.#held);
@@ -113,7 +114,7 @@ export class Unwrapping {
   }
 }
 
-/** Where a closing bracket may stand at the end of a text, with space around it. No pattern: where much of it is space, one takes quadratic time. */
+/** The position of a closing bracket at the end of a text, with blanks around it. A pattern would take quadratic time for many blanks. */
 function endOf(text: string): number {
   const end = text.trimEnd().length;
   return text[end - 1] === "}" ? text.slice(0, end - 1).trimEnd().length : end;

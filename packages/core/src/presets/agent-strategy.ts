@@ -1,8 +1,8 @@
-// The room of the agent strategy: an agent that reports as a plugin of a workflow does, in texts and logs.
+// The room of the agent strategy: an agent that reports like a plugin of a workflow, in texts and logs.
 //
-// A preset sets options and nothing else: the system prompt is composed, rounds are few and the calls of the last one
-// are refused, arguments are checked before anything runs, what a tool throws is not shown. What the user sees of it
-// is the view's, `strategyMessages`, which takes the same options.
+// A preset only sets options. The system prompt is composed of blocks. There are few rounds, and the calls of the last one
+// are refused. Arguments are checked before anything runs. The model does not read what a tool throws. The view
+// `strategyMessages` makes what the user sees, and takes the same options.
 
 import {
   anything,
@@ -41,36 +41,42 @@ import { soleRule } from "./sole-rule.ts";
 export interface AgentStrategyOptions {
   model: Model;
   tools?: readonly Tool[];
-  /** First block of the system prompt. Blank or `null`: `You are a helpful GPT-5 agent.` */
+  /** The first block of the system prompt. Blank or `null`: `You are a helpful GPT-5 agent.` */
   instruction?: string | null;
   /** A text, or blocks by name (or their JSON): see `promptPolicy`. Default: none. */
   promptPolicyOverrides?: PromptPolicy["overrides"];
-  /** Model answers, 1 to 30. The calls of the last one are refused; with 1 they run, and their results are the answer. Default: 6. */
+  /**
+   * The most model answers, 1 to 30. The calls of the last one are refused; with 1 they run, and their results are the
+   * answer. Default: 6.
+   */
   maximumIterations?: number;
-  /** What the model can do. Default: `stream_tool_call`, and `vision` unless the model's facts speak against it. */
+  /** What the model can do. Default: `stream_tool_call`, and `vision` unless the model's facts say that it cannot see. */
   features?: readonly ("stream_tool_call" | "vision")[];
-  /** Completion parameters, `stop` among them. */
+  /** Completion parameters, including `stop`. */
   settings?: Settings;
-  /** For one model or tool call, 60 to 1,800 s; beyond is clamped. Default: 1,200. */
+  /** For one model or tool call, clamped to 60 to 1,800 s. Default: 1,200. */
   invocationTimeoutSeconds?: number;
-  /** Parameters a tool gets beside the call's arguments, which win over them. They are not journaled. */
+  /** Parameters that a tool gets in addition to the call's arguments, which override them. They are not journaled. */
   runtimeParameters?: Readonly<Record<string, JsonObject>>;
-  /** `strict`: also unknown keys, missing parameters and types; `options`: only values that are not among their options. Default: `strict`. */
+  /**
+   * `strict`: unknown keys, missing parameters, types and options are checked; `options`: only values that are not among
+   * their options. Default: `strict`.
+   */
   argumentChecks?: "strict" | "options";
-  /** Whether a tool without a schema may be called with arguments. Holds only together with `env`. Default: false. */
+  /** Whether a tool without a schema may be called with arguments. Takes effect only if `env` says the same. Default: false. */
   allowSchemalessToolArgs?: boolean;
   /** Where `GPT5_AGENT_ALLOW_SCHEMELESS_OVERRIDE` (1, true, yes, on) is looked up, e.g. `process.env`. Default: nowhere. */
   env?: Readonly<Record<string, string | undefined>>;
   /** Reads local images for the user: `fileGuard()` of @rondo/tools. Default: none are read. */
   localFiles?: LocalFiles & { readonly root?: string };
-  /** How many tokens a request takes. Default: a token for 4 characters. */
+  /** Counts the tokens of a request. Default: one token for 4 characters. */
   countTokens?: (request: ModelRequest) => number;
   hooks?: AgentOptions["hooks"];
-  /** Hears why a tool failed: the model does not. */
+  /** Gets the reason why a tool failed, which the model does not get. */
   logger?: AgentOptions["logger"];
 }
 
-// The preset's view, `strategyMessages`, is given the same object: what is the view's alone is let pass by name.
+// The preset's view, `strategyMessages`, is given the same object, so the options of the view are accepted by name.
 type ViewOptions = {
   emitIntermediateThoughts: unknown;
   context: unknown;
@@ -93,7 +99,7 @@ const optionChecks = membersOf<AgentStrategyOptions & ViewOptions>(
     model: agentChecks.model,
     tools: agentChecks.tools,
     instruction: orNull(text),
-    // A text that is no JSON is a policy, and so is what it holds.
+    // A text is a policy too, whether it is JSON or not, so anything is accepted.
     promptPolicyOverrides: anything,
     maximumIterations: needed(
       "a whole number from 1 to 30",
@@ -115,14 +121,14 @@ const optionChecks = membersOf<AgentStrategyOptions & ViewOptions>(
   besides("agentStrategy"),
 );
 
-/** Whether there is another round after this one. */
+/** Whether another round follows this one. */
 export function shouldContinue(iteration: number, maximum: number, hasToolCall: boolean): boolean {
   return maximum > 0 && iteration < maximum && hasToolCall;
 }
 
 /**
- * The options of an agent strategy. Spread them to add a journal or a clock.
- * @throws RondoError `invalid_request` naming the first option that cannot be used: `maximumIterations` is from 1 to 30
+ * The options of an agent strategy. Spread them into your own to add a journal or a clock.
+ * @throws RondoError `invalid_request` naming the first invalid option: `maximumIterations` is from 1 to 30
  */
 export function agentStrategy(options: AgentStrategyOptions): AgentOptions {
   checkGiven(optionChecks, options);
@@ -153,10 +159,10 @@ export function agentStrategy(options: AgentStrategyOptions): AgentOptions {
     maxCallsPerTurn: Number.MAX_SAFE_INTEGER,
     retry: null,
     repairs: null,
-    // A round without calls is the last one, however its answer ended; one without a word is not kept.
+    // A round without calls is the last one, whatever its stop reason; an answer without text is not kept.
     ...soleRule,
     emptyNudges: 0,
-    // A strategy shows its model every result whole.
+    // A strategy shows its model every result in full.
     throwOnError: true,
     context: noContext,
     toolTimeoutMs: timeoutMs,
@@ -165,7 +171,7 @@ export function agentStrategy(options: AgentStrategyOptions): AgentOptions {
       ...hooks,
       async transformContext(messages, at) {
         const first = (await hooks.transformContext?.(messages, at)) ?? messages;
-        // Whether a model sees is its own: one that stands in for another may.
+        // Whether images are sent at all is decided for each model: a stand-in may see where the other does not.
         const shown = modelMessages(first, at.step > 1);
         return shown === messages ? undefined : [...shown];
       },
@@ -181,7 +187,7 @@ function featuresOf(model: Model): NonNullable<AgentStrategyOptions["features"]>
   return sees ? ["stream_tool_call", "vision"] : ["stream_tool_call"];
 }
 
-/** What the model reads of calls that did not come to a result of their own. */
+/** What the model reads of calls without a result of their own. */
 function strategyTexts(maximum: number): Partial<Texts> {
   const badJson = (error: string): string => `tool arguments parse error: ${error}`;
   return {
@@ -197,7 +203,7 @@ function strategyTexts(maximum: number): Partial<Texts> {
   };
 }
 
-/** What a tool throws that is no failure: that the work is done. */
+/** Whether a thrown value is no failure, but says that the work is done. */
 const isWord = (thrown: unknown): boolean =>
   [DoneSignal, TaskComplete].some((word) => thrown instanceof word);
 

@@ -1,6 +1,6 @@
-// The room of the presets' common options: where a run is kept, who is told, what stands in for what fails.
+// The room of the presets' common options: the journal, the listeners, and what replaces something that fails.
 //
-// They are set on the agent, beside what a preset makes. Every other option may be a preset's own under another name.
+// They are set on the agent, next to what a preset makes. A preset may have any other option itself, under another name.
 
 import type { AgentOptions } from "../options/agent-options.ts";
 
@@ -17,7 +17,7 @@ const agents: ReadonlySet<string> = new Set([
   "redact",
 ] satisfies (keyof AgentOptions)[]);
 
-/** Says of an option that presets have no word on where it goes. */
+/** Explains where to set an option that presets do not have. */
 export const besides =
   (preset: string) =>
   (name: string): string | undefined =>

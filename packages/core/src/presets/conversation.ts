@@ -1,8 +1,8 @@
-// The room of the conversation: a session that people talk in, with what may be done at each moment.
+// The room of the conversation: a session for people to talk in, which says what may be done at each moment.
 //
-// Made of the session's own means: a word while it works is steering, a question to the user is a call that waits for
-// an approval, cancelling is an abort, and going on is a new run. What the model is told of a call that was cut off
-// is written when it is cut off, so that the history is whole at any time.
+// It is made of the session's own functions. A message while it works is steering. A question to the user is a call that
+// waits for an approval. Cancelling is an abort, and resuming is a new run. What the model reads of an interrupted call is
+// written when it is interrupted, so that the history is always valid.
 
 import { Agent } from "../agent.ts";
 import { invalidRequest, type RondoError } from "../errors.ts";
@@ -17,7 +17,10 @@ import { finalStep, type StepEvent, StepView } from "../steps.ts";
 import { EventQueue } from "../stream.ts";
 import { type Tool, tool } from "../tool.ts";
 
-/** `awaiting`: somebody must reply or approve. `paused`: cancelled, or left by a process that is gone. `failed`: the last run ended with an error. */
+/**
+ * `awaiting`: it needs a reply or an approval. `paused`: cancelled, or left by a process that is gone. `failed`: the last
+ * run ended with an error.
+ */
 export type ConversationState = "idle" | "running" | "awaiting" | "paused" | "failed";
 
 export type ConversationStep<Output = unknown> =
@@ -25,9 +28,9 @@ export type ConversationStep<Output = unknown> =
   /** The model asks the user: answer with `reply`. */
   | { type: "asking"; question: string; call: CallView };
 
-/** Steps as they come. Breaking off ends the steps and nothing else: the run goes on, and has its result. */
+/** The steps, as they come. If you stop iterating, only the steps end: the run continues, and has its result. */
 export interface ConversationRun<Output = unknown> extends AsyncIterable<ConversationStep<Output>> {
-  /** Resolves when the run has ended: never while somebody is awaited. */
+  /** Resolves when the run has ended, so not while it waits for a reply or an approval. */
   readonly result: Promise<RunResult<Output>>;
 }
 
@@ -35,7 +38,10 @@ const cutOff = "Session was interrupted. Continuing from where we left off.";
 const goOn = "Please continue where you left off.";
 const noAnswer = "No answer provided";
 
-/** The tool with which a model asks the user. What it is answered comes from `reply`, never from the model; run, it was answered by nobody. */
+/**
+ * The tool with which a model asks the user. Its result comes from `reply`, never from the model; if the tool itself runs,
+ * nobody has answered.
+ */
 export const askUser: Tool = tool({
   name: "ask_user",
   description:
@@ -53,7 +59,7 @@ export const askUser: Tool = tool({
 
 export class Conversation<Output = unknown> {
   readonly session: Session<Output>;
-  /** A run was driven from here, so that its questions were heard. */
+  /** A run was driven from here, so its questions were heard here. */
   #followed = false;
 
   private constructor(session: Session<Output>) {
@@ -61,8 +67,8 @@ export class Conversation<Output = unknown> {
   }
 
   /**
-   * Opens a conversation: a new one, or one that is in the journal already.
-   * @param options those of the agent; `ask_user` is added to its tools
+   * Opens a conversation: a new one, or one that the journal already has.
+   * @param options of the agent; `ask_user` is added to its tools
    */
   static async open<Output = unknown>(
     options: AgentOptions<Output>,
@@ -80,7 +86,7 @@ export class Conversation<Output = unknown> {
   get state(): ConversationState {
     const { status, result } = this.session;
     if (status === "running") return "running";
-    // A question of a process that is gone was heard by nobody here: resumed, it is asked again.
+    // A question asked in a process that is gone was not heard here. When the run is resumed, it is asked again.
     if (status === "parked" && this.#followed) return "awaiting";
     if (status === "interrupted" || status === "parked") return "paused";
     if (result?.end === undefined) return "idle";
@@ -112,12 +118,12 @@ export class Conversation<Output = unknown> {
     return this.state === "paused" || this.state === "failed";
   }
 
-  /** The conversation so far; nothing once it was cleared. */
+  /** The conversation so far; empty after it was cleared. */
   get messages(): Message[] {
     return this.session.messages;
   }
 
-  /** What the model asks the user now. */
+  /** The model's open question to the user. */
   get question(): string | undefined {
     return this.#question === undefined ? undefined : questionOf(this.#question);
   }
@@ -128,28 +134,28 @@ export class Conversation<Output = unknown> {
     return this.#follow(() => this.session.send(input));
   }
 
-  /** Goes on after a cancellation, a failure or a crash. @throws RondoError `invalid_request` while it runs or waits */
+  /** Continues after a cancellation, a failure or a crash. @throws RondoError `invalid_request` while it runs or waits */
   resume(): ConversationRun<Output> {
     if (!this.canResume) throw this.#refused("reply() to it first");
     const left = this.session.status !== "idle";
     return this.#follow(() => (left ? this.session.resume() : this.session.send(goOn)));
   }
 
-  /** A word while it works, put into the conversation before the next model call. Returns whether it was taken: only while running. */
+  /** Adds a message to the conversation, before the next model call. Returns whether it was taken: only while running. */
   interrupt(message: string): boolean {
     if (!this.canInterrupt) return false;
     this.session.steer(message);
     return true;
   }
 
-  /** Answers the question that is open. An empty answer is told as such. @throws RondoError `invalid_request` when none is */
+  /** Answers the open question. The model is told if the answer is empty. @throws RondoError `invalid_request` if there is no question */
   async reply(answer: string): Promise<void> {
     const asked = this.#question;
     if (!this.canReply || asked === undefined) throw this.#refused("no question is open");
     await this.session.answer(asked.id, answer.trim() === "" ? noAnswer : answer);
   }
 
-  /** Stops what is at work; `resume` goes on. Resolves when it has stopped. */
+  /** Stops the work; `resume` continues it. Resolves when it has stopped. */
   async cancel(): Promise<void> {
     if (!this.canCancel) return;
     this.session.abort("cancelled");
@@ -157,12 +163,12 @@ export class Conversation<Output = unknown> {
   }
 
   /**
-   * Forgets the conversation: the next run begins a new one, in whatever process. What was said stays in the journal.
+   * Forgets the conversation: the next run begins a new one, in any process. The journal keeps what was said.
    * @throws RondoError `invalid_request` unless paused or failed
    */
   async clear(): Promise<void> {
     if (!this.canClear) throw this.#refused("there is nothing to clear up; cancel() what is at work first");
-    // What a process that is gone has left is not gone on with.
+    // What a process that is gone left behind is not continued.
     this.session.abort("cleared");
     await this.session.settled();
     await this.session.clear();
@@ -186,7 +192,7 @@ export class Conversation<Output = unknown> {
     const ask = (): void => {
       if (this.state !== "awaiting") return;
       for (const call of session.pending) {
-        // By its id: those inside sub-agents have the key of the call they stand under.
+        // By its id: calls inside sub-agents have the key of their parent's call.
         if (call.name !== askUser.name || asked.has(call.id)) continue;
         asked.add(call.id);
         queue.push({ type: "asking", question: questionOf(call), call });
@@ -195,13 +201,13 @@ export class Conversation<Output = unknown> {
     const view = new StepView((step) => queue.push(step as StepEvent<Output>));
     const stop = session.subscribe((event: RondoEvent) => {
       view.hear(event);
-      // Told once the run waits, so that whoever reads it may reply at once.
+      // Emitted once the run waits, so that its reader may reply at once.
       if (event.type === "approval_request") session.settled().then(ask, over.reject);
       if (event.type === "run_end") over.resolve();
     });
-    // Whoever breaks off reads no more steps; how the run ends is heard all the same.
+    // If the reader stops iterating, there are no more steps, but the run's end is still waited for.
     const queue = new EventQueue<ConversationStep<Output>>(() => {});
-    // What another process asked, it told nobody here.
+    // If another process asked it, nobody here has heard it.
     start().then(ask, over.reject);
     const result = over.promise
       .then(() => session.settled())

@@ -1,8 +1,9 @@
-// The room of the managed context: a long-running agent that keeps itself inside its window and reports by small events.
+// The room of the managed context: a long-running agent that keeps its history inside the model's window and reports in
+// small events.
 //
-// A preset sets options and nothing else. The content alone decides whether the run goes on; tools run one after
-// another; at the limit the model is asked once more, without tools and off the record, for a word to the user. What
-// the user sees of it is the view's, `agentEvents`.
+// A preset only sets options. Only the content of an answer decides whether the run continues; tools run one after another.
+// At the limit the model is asked once more, without tools and outside the history, for a text to the user. The view
+// `agentEvents` makes what the user sees of it.
 
 import {
   anything,
@@ -39,35 +40,35 @@ import {
 } from "./managed-context/stages.ts";
 import { soleRule } from "./sole-rule.ts";
 
-/** Whether a call may run. `stopTurn` ends the run as well. */
+/** Whether a call may run. `stopTurn` also ends the run. */
 export type ToolDecision = { decision: "allow" } | { decision: "deny"; reason?: string; stopTurn?: boolean };
 
 export interface ManagedContextOptions extends ManagedRetry {
   model: Model;
   tools?: readonly Tool[];
-  /** Stored once, whatever the number of runs. Default: none. */
+  /** Stored once, however many runs there are. Default: none. */
   systemPrompt?: string;
-  /** Model answers, each with its tools run; after them one more without tools. Default: 200. */
+  /** The most model answers whose tools are run. After them comes one more answer, without tools. Default: 200. */
   maxIterations?: number;
   /** Default: the model decides. */
   toolChoice?: ToolChoice;
-  /** Tools the provider runs itself, in its own words, e.g. `{ type: "web_search" }`. Default: none. */
+  /** Tools that the provider itself runs, in its own format, e.g. `{ type: "web_search" }`. Default: none. */
   hostedTools?: readonly JsonObject[];
-  /** Asked before each call. One that throws denies. Default: the tools' own word. */
+  /** Asked before each call. If it throws, the call is denied. Default: the tools' own `permission`. */
   canExecuteTool?: (call: CallView) => ToolDecision | Promise<ToolDecision>;
-  /** Whether only a tool may end the run (`DoneSignal`, `TaskComplete`); an answer without calls then goes on. Default: false. */
+  /** If true, only a tool can end the run (`DoneSignal`, `TaskComplete`), and an answer without calls continues it. Default: false. */
   requireDoneTool?: boolean;
-  /** Asked once a run, when the model wants to stop: what is left to do, or nothing. It is told to the model as the user's word. */
+  /** Called once a run, when the model wants to stop. Returns what is left to do, or nothing. The model gets that as a user message. */
   getIncompleteWorkPrompt?: () => string | null | undefined | Promise<string | null | undefined>;
-  /** Given for keys of tools, in place of what they make. */
+  /** Values for dependencies of tools, in place of those that the keys create. */
   dependencyOverrides?: readonly Provided[];
-  /** Whether `usageSummary` counts; the last usage is kept in any case. Default: true. */
+  /** Whether `usageSummary` sums up. The last usage is kept in any case. Default: true. */
   enableUsageTracking?: boolean;
-  /** The history summed up when the window fills, also at the end of a run. `null`: off. Default: at 80 % of the window. */
+  /** Summarises the history when the window fills, also at the end of a run. `null`: off. Default: at 80 % of the window. */
   compaction?: ManagedCompaction | null;
-  /** Results cut on arrival and trimmed to a budget, their whole texts kept. `null`: off. Default: on. */
+  /** Cuts results when they arrive and trims them to a budget; their full texts are kept. `null`: off. Default: on. */
   toolOutputCache?: ToolOutputCache | null;
-  /** Stages of the agent's own option; they win over the two above. Default: none. */
+  /** The agent's own `context` option. Its stages override the two above. Default: none. */
   context?: AgentOptions["context"];
   settings?: Settings;
   hooks?: Omit<NonNullable<AgentOptions["hooks"]>, "permission" | "onFinish">;
@@ -83,7 +84,8 @@ const invalidArgs = (name: string): string => `Error: Tool input validation fail
 
 const texts: Partial<Texts> = {
   unknownTool: (name) => `Error: Unknown tool '${name}'`,
-  // Requests cannot carry what is no JSON object: what the model wrote stands here, or it would never see it again.
+  // A request can only carry arguments that are a JSON object. So the text that the model wrote is put here: otherwise the
+  // model would never see it again.
   badJson: (name, error, raw) =>
     `${jsonIn(raw) === undefined ? `Error: Invalid tool arguments JSON for ${name}` : invalidArgs(name)}: ${error}. As received: ${raw.slice(0, 2000)}`,
   invalidArgs: (name, error) => `${invalidArgs(name)}: ${error}`,
@@ -95,7 +97,7 @@ const texts: Partial<Texts> = {
     `[Max Iterations Reached]\n\n${said === undefined ? "Summary unavailable due to an internal error." : said.trim()}`,
 };
 
-// The preset's view, `agentEvents`, is given the same object: what is the view's alone is let pass by name.
+// The preset's view, `agentEvents`, is given the same object, so the options of the view are accepted by name.
 type ViewOptions = { displayName: unknown; clock: unknown };
 
 const ownChecks = membersOf<ManagedContextOptions & ViewOptions>(
@@ -126,8 +128,8 @@ const ownChecks = membersOf<ManagedContextOptions & ViewOptions>(
 const optionChecks = rising(ownChecks, { llmRetryBaseDelayMs: 1_000, llmRetryMaxDelayMs: 60_000 });
 
 /**
- * The options of a managed-context agent. Spread them to add a journal or a clock.
- * @throws RondoError `invalid_request` naming the first option that cannot be used
+ * The options of a managed-context agent. Spread them into your own to add a journal or a clock.
+ * @throws RondoError `invalid_request` naming the first invalid option
  */
 export function managedContext(options: ManagedContextOptions): AgentOptions {
   checkGiven(optionChecks, options);
@@ -157,7 +159,7 @@ export function managedContext(options: ManagedContextOptions): AgentOptions {
     argumentErrors: "pass_raw",
     toolOrder: "sequential",
     maxCallsPerTurn: Number.MAX_SAFE_INTEGER,
-    // The content decides, whatever the provider's word for the end of an answer.
+    // The content decides, whatever the provider's stop word is.
     ...soleRule,
     onTruncated: "run_complete",
     retry: null,
@@ -194,7 +196,7 @@ function permissionOf(said: ToolDecision): {
     : { answer: "deny", ...reason };
 }
 
-/** An answer without calls is part of the work, not its end. */
+/** An answer without calls is a part of the work, not its end. */
 function requireDone(): Rule {
   return {
     name: "require_done_tool",
@@ -202,7 +204,7 @@ function requireDone(): Rule {
     judge(_memory, state): Judgement | undefined {
       const turn = state.run?.turn;
       if (turn === undefined || turn.calls.length > 0) return undefined;
-      // Nothing said is nothing to store: providers refuse empty messages.
+      // An empty answer is not stored: providers refuse empty messages.
       return {
         follows: { do: "ask_again" },
         store: textOf(turn.message).trim() !== "",

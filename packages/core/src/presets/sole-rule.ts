@@ -1,4 +1,4 @@
-// The room of the sole rule: what presets switch off that have an own word on every answer.
+// The room of the sole rule: what a preset switches off if its own rule decides about every answer.
 
 type Others =
   | "maxTruncations"
@@ -8,7 +8,7 @@ type Others =
   | "degenerateRetries"
   | "repeats";
 
-/** No rule for odd answers or for repeats speaks before the continue rule. */
+/** No rule for unusual answers or for repeats decides before the continue rule. */
 export const soleRule: { readonly [other in Others]: null } = {
   maxTruncations: null,
   malformedRetries: null,

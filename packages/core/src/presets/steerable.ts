@@ -1,8 +1,8 @@
-// The room of the steerable preset: a loop that somebody can talk to while it works.
+// The room of the steerable preset: a loop that one can talk to while it works.
 //
-// A preset sets options and nothing else. Calls run one after the other and a word from outside skips the rest of
-// them; more work may follow what was to be the end; whatever goes wrong with a call is told to the model; whatever
-// goes wrong with the model ends the run, at once and with its message. Nothing is retried and nothing is nudged.
+// A preset only sets options. Calls run one after another, and a message from outside skips the remaining ones. More work
+// may follow what was to be the end. The model is told of every failure of a call. A failure of the model ends the run at
+// once, with its message. There are no retries and no nudges.
 
 import {
   anything,
@@ -32,28 +32,28 @@ import { soleRule } from "./sole-rule.ts";
 import { type SteerablePrompt, steerablePrompt } from "./steerable/prompt.ts";
 import { steerableStop } from "./steerable/stops.ts";
 
-/** Options that mean here what they mean of an Agent. */
+/** Options with the same meaning as those of an Agent. */
 type Passed = Pick<
   AgentOptions,
   "model" | "tools" | "system" | "settings" | "hooks" | "logger" | "journal" | "clock"
 >;
 
 export interface SteerableOptions extends Passed {
-  /** Lines to compose the system prompt of, after `system`. Default: none. */
+  /** Lines for the system prompt, after `system`. Default: none. */
   prompt?: SteerablePrompt;
-  /** Watch for calls that repeat without getting anywhere; `true` is with its defaults. Default: off. */
+  /** Detects calls that repeat without progress; `true` uses the defaults. Default: off. */
   loopDetection?: boolean | LoopDetection;
-  /** Old results, left out of requests whose cache has gone cold. Default: off. */
+  /** Leaves old results out of requests whose cache has gone cold. Default: off. */
   prune?: PruneOptions | null;
   /**
-   * The last look before a request goes out: results too large by themselves are shortened, for that request only, and
-   * one that does not fit even so ends the run. `truncate_and_replace` also clears the oldest. Needs a known window.
-   * `null`: off. Default: `{ results: "truncate" }`.
+   * The last check before a request is sent. Results that are too large by themselves are shortened, for that request
+   * only; if the request still does not fit, the run ends. `truncate_and_replace` also clears the oldest results. Needs a
+   * known window. `null`: off. Default: `{ results: "truncate" }`.
    */
   guard?: GuardOptions | null;
-  /** Other stages of the agent's own option; they win. Default: off. */
+  /** Other stages of the agent's own `context` option; they override those above. Default: off. */
   context?: AgentOptions["context"];
-  /** There is no step limit, only this ceiling, where a run that went astray lands. Default: 10,000. */
+  /** There is no step limit, only this ceiling, at which a run that has gone astray lands. Default: 10,000. */
   ceiling?: number;
 }
 
@@ -74,7 +74,7 @@ const optionChecks = membersOf<SteerableOptions>(
       memory: flag,
       silence: either(text, flag),
     }),
-    // Looks at its options itself.
+    // It checks its options itself.
     loopDetection: either(object, flag),
     prune: anything,
     guard: orNull(membersOf<GuardOptions>({ results: oneOf("truncate", "truncate_and_replace") })),
@@ -86,8 +86,8 @@ const optionChecks = membersOf<SteerableOptions>(
 );
 
 /**
- * The options of a steerable agent. Spread them to set what is not named here.
- * @throws RondoError `invalid_request` naming the first option that cannot be used
+ * The options of a steerable agent. Spread them into your own to set what is not named here.
+ * @throws RondoError `invalid_request` naming the first invalid option
  */
 export function steerable(options: SteerableOptions): AgentOptions {
   checkGiven(optionChecks, options);
@@ -116,7 +116,7 @@ export function steerable(options: SteerableOptions): AgentOptions {
   };
 }
 
-/** What the model reads of calls that did not come to a result of their own. */
+/** What the model reads of calls without a result of their own. */
 const steerableTexts: Partial<Texts> = {
   unknownTool: (name) => `Tool ${name} not found`,
   invalidArgs: (name, error) => `Validation failed for tool "${name}": ${error}`,
@@ -124,14 +124,14 @@ const steerableTexts: Partial<Texts> = {
   threw: (_name, message) => message,
 };
 
-/** Goes on exactly when the answer holds calls. An error or an abort is the end, whatever else there is. */
+/** Continues exactly if the answer has calls. An error or an abort ends the run, whatever else the answer has. */
 function steerableContinue(): Rule {
   return {
     name: "steerable",
     version: 2,
     judge(_memory, state) {
       const { turn } = withRun(state).run;
-      // A failed call has no content to read: the loop ends the run with its error.
+      // A failed model call has no content: the loop ends the run with its error.
       if (turn === undefined) return undefined;
       const { stop, content } = turn.message;
       const word = steerableStop(stop);
@@ -155,10 +155,10 @@ function steerableContinue(): Rule {
         return { follows: { do: "stop", reason: "error", text, error }, store: false, evidence };
       }
       if (calls > 0) return { follows: { do: "act" }, evidence };
-      // An answer with nothing in it ends the run as any other, but no provider would take it again.
+      // An empty answer ends the run like any other, but it must not be sent again: no provider would take it.
       const blank =
         text.trim() === "" && content.every(({ type }) => type === "text" || type === "reasoning");
-      // What was cut off is no completed answer; but if somebody waits to speak, it is not the end either.
+      // A truncated answer does not complete the run; but if a message is queued, it does not end it either.
       const truncated = word === "length" && state.inbox.length === 0;
       return {
         follows: truncated ? { do: "stop", reason: "truncated" } : { do: "finish" },

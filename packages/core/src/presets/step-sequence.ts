@@ -1,8 +1,8 @@
-// The room of the step sequence: an agent that is pulled step by step and ends in a value of a type.
+// The room of the step sequence: an agent that is pulled step by step and ends with a typed value.
 //
-// A preset sets options and nothing else: few steps, and an error past them; a policy that distrusts the stop reason
-// and counts repeats; tools one after another; then, with the tools put away, the output in its schema, asked for
-// again a bounded number of times. What the user pulls of it is `agent.steps()`.
+// A preset only sets options. There are few steps, and an error after the last one. A policy does not trust the stop reason
+// and counts repeats. Tools run one after another. At the end, without tools, the model gives the output in its schema, and
+// is asked for it again a limited number of times. The user pulls the steps with `agent.steps()`.
 
 import {
   anything,
@@ -44,27 +44,30 @@ export interface StepSequenceOptions<Output = unknown> {
   model: Model;
   system?: string;
   tools?: readonly Tool[];
-  /** Schema of the value the sequence ends in. Default: it ends in a text. */
+  /** Schema of the value the sequence ends with. Default: it ends with a text. */
   output?: AgentOptions<Output>["output"];
-  /** Model answers, those that give the output among them; asking once more is an error. Default: 10. */
+  /** The most model answers, including those that give the output; asking for one more is an error. Default: 10. */
   maxSteps?: number;
-  /** `in_policy`: the answer that reaches `maxSteps` is thrown away and the sequence ends without an error. Default: `before_request`. */
+  /** `in_policy`: the answer that reaches `maxSteps` is dropped, and the sequence ends without an error. Default: `before_request`. */
   stepLimit?: "before_request" | "in_policy";
-  /** `false`: the sequence ends at the first answer with calls, which are then `result.pending`. Default: true. */
+  /** `false`: the sequence ends at the first answer with calls, which are then in `result.pending`. Default: true. */
   autoExecuteTools?: boolean;
-  /** Equal calls that run; one more ends the sequence. Default: 2. */
+  /** How many equal calls run; one more ends the sequence. Default: 2. */
   maxDuplicateToolCalls?: number;
-  /** Calls of one tool that run, whatever their arguments; one more ends the sequence. `null`: any number. Default: 5. */
+  /** How many calls of one tool run, whatever their arguments are; one more ends the sequence. `null`: any number. Default: 5. */
   maxToolCallsPerTool?: number | null;
-  /** In place of the standard policy; repeats are counted around it. */
+  /** Replaces the standard policy. Repeats are still counted. */
   policy?: Policy;
-  /** How often the output is asked for again once the tools are put away. Without tools it is never. Default: 2, which makes 3 attempts. */
+  /**
+   * How often the output is asked for again, after the tools were taken away. Without tools it is never asked for again.
+   * Default: 2, which makes 3 attempts.
+   */
   maxDecodeRetries?: number;
-  /** What is thrown when the output does not fit: `Failed to decode output: ...`, or what is wrong as it is. Default: `wrapped`. */
+  /** What is thrown if the output does not fit: `Failed to decode output: ...`, or the plain reason. Default: `wrapped`. */
   decodingErrors?: "wrapped" | "raw";
   /** See `AgentOptions`. Default: `auto`. */
   outputWay?: AgentOptions["outputWay"];
-  /** A policy by name, or your own. Default: `standard`: 5 retries, 1 s doubled up to 60 s. */
+  /** The name of a retry policy, or your own. Default: `standard`: 5 retries, waits from 1 s doubled up to 60 s. */
   retry?: keyof typeof retryPolicies | Retry;
   /** Default: at most 4,096 tokens an answer. */
   settings?: Settings;
@@ -93,8 +96,8 @@ const optionChecks = membersOf<StepSequenceOptions>(
 );
 
 /**
- * The options of a step sequence. Spread them to add a journal, hooks or a clock.
- * @throws RondoError `invalid_request` naming the first option that cannot be used
+ * The options of a step sequence. Spread them into your own to add a journal, hooks or a clock.
+ * @throws RondoError `invalid_request` naming the first invalid option
  */
 export function stepSequence<Output = unknown>(options: StepSequenceOptions<Output>): AgentOptions<Output> {
   checkGiven(optionChecks, options);
@@ -110,7 +113,7 @@ export function stepSequence<Output = unknown>(options: StepSequenceOptions<Outp
     ...(options.system === undefined ? {} : { system: options.system }),
     tools,
     toolOrder: "sequential",
-    // A batch runs whole; what is said meanwhile comes before the next request.
+    // All calls of an answer run; messages that come meanwhile are delivered before the next request.
     steering: "after_calls",
     maxCallsPerTurn: Number.MAX_SAFE_INTEGER,
     autoExecuteTools: options.autoExecuteTools ?? true,
@@ -127,10 +130,10 @@ export function stepSequence<Output = unknown>(options: StepSequenceOptions<Outp
     outputReading: { wholeText: true, camelCaseKeys: true },
     texts: stepSequenceTexts,
     settings: { maxOutputTokens: 4_096, ...options.settings },
-    // The policy hears of every answer.
+    // The policy sees every answer.
     ...soleRule,
     refusals: null,
-    // What was refused is not tried again.
+    // A refused request is not tried again in another form.
     repairs: null,
     context: noContext,
   };
@@ -149,7 +152,7 @@ const stepSequenceTexts: Partial<Texts> = {
   finalOutput: () => "Please provide your final response in the required JSON format.",
 };
 
-/** The tool, whose own error results say that they are errors. Those of a sub-agent do. */
+/** The tool, with error results that say that they are errors. Those of a sub-agent already do. */
 const namingErrors = (tool: Tool): Tool =>
   tool.agent === undefined ? toolWith(tool, retold(tool, namedError)) : tool;
 
@@ -162,8 +165,9 @@ function namedError(result: unknown): unknown {
 }
 
 /**
- * The model, of whose answers neither empty texts nor generated files are kept, and whose refusals are texts: no other words
- * are known. Where there is no tool it is told that it may call none: which there are, only a run knows.
+ * The model, whose answers are kept without empty texts and generated files, and whose refusals become texts: the sequence
+ * knows no other parts. Where there is no tool, the request says that none may be called: only a run knows which tools
+ * there are.
  */
 function plainly(model: Model): Model {
   return {
@@ -185,7 +189,7 @@ function plainly(model: Model): Model {
   };
 }
 
-/** Whether it is Gemini without a candidate, which is an answer here: the policy says what follows. */
+/** Whether this is Gemini's error for an answer without a candidate. Here that is an answer, and the policy decides what follows. */
 function isNothing(thrown: unknown, { origin }: Model): boolean {
   const kind = thrown instanceof RondoError ? thrown.kind : undefined;
   return kind === "empty_response" && origin.api === "google-generative-ai";

@@ -1,8 +1,8 @@
 // The room of think, act, observe: the plain loop of a coding assistant, as small as a loop can be.
 //
-// A preset sets options and nothing else: the stop reason decides, ten steps and then an error, one tool after another,
-// nothing is tried twice, and whatever goes wrong in a tool is a text for the model. What may be watched of it is the
-// view's, `trace`, which takes the same options.
+// A preset only sets options. The stop reason decides. There are ten steps, then an error. Tools run one after another,
+// nothing is retried, and every failure of a tool becomes a text for the model. The view `trace` shows the run, and takes
+// the same options.
 
 import { anything, checkGiven, membersOf, oneOf, orNull, text } from "../checks.ts";
 import { noContext } from "../context/options.ts";
@@ -25,13 +25,13 @@ import { byStopReason } from "./think-act-observe/stop.ts";
 
 export interface ThinkActObserveOptions {
   model: Model;
-  /** Of two with one name the later is taken, in the place of the first; the logger is warned. */
+  /** Of two tools with the same name the later one is used, in the place of the first; the logger gets a warning. */
   tools?: readonly Tool[];
-  /** Default: a helpful coding assistant's. `null`: none. */
+  /** Default: the prompt of a helpful coding assistant. `null`: none. */
   system?: string | null;
-  /** Model answers, each with its tools run. Default: 10, which 0 and `null` mean as well. */
+  /** The most model answers, each with its tools run. Default: 10, also for 0 and `null`. */
   maxIterations?: number | null;
-  /** What the error at the limit says: `Max iterations (N) reached`, or the same and `without completion`. Default: `reached`. */
+  /** The error's text at the limit: `Max iterations (N) reached`, or the same with `without completion`. Default: `reached`. */
   limitText?: "reached" | "reached_without_completion";
   settings?: Settings;
   hooks?: Hooks;
@@ -41,7 +41,7 @@ export interface ThinkActObserveOptions {
 const defaultSystem =
   "You are a helpful coding assistant. Use tools when needed to accomplish the user's request.";
 
-// The preset's view, `trace`, is given the same object: what is the view's alone is let pass by name.
+// The preset's view, `trace`, is given the same object, so the options of the view are accepted by name.
 type ViewOptions = { to: unknown; colors: unknown; env: unknown };
 
 const optionChecks = membersOf<ThinkActObserveOptions & ViewOptions>(
@@ -52,7 +52,7 @@ const optionChecks = membersOf<ThinkActObserveOptions & ViewOptions>(
     model: agentChecks.model,
     tools: agentChecks.tools,
     system: orNull(text),
-    // Has words of its own, below.
+    // Has an error of its own, below.
     maxIterations: anything,
     limitText: oneOf("reached", "reached_without_completion"),
     settings: agentChecks.settings,
@@ -65,7 +65,7 @@ const optionChecks = membersOf<ThinkActObserveOptions & ViewOptions>(
 
 /**
  * How many model answers a run may have.
- * @throws RondoError `invalid_request` when it is no whole number, or below 0
+ * @throws RondoError `invalid_request` if it is not a whole number, or below 0
  */
 export function iterationsOf(maxIterations: number | null | undefined): number {
   const max = maxIterations || 10;
@@ -77,8 +77,8 @@ export function iterationsOf(maxIterations: number | null | undefined): number {
 }
 
 /**
- * The options of a think-act-observe agent. Spread them to add a journal or a clock.
- * @throws RondoError `invalid_request` naming the first option that cannot be used
+ * The options of a think-act-observe agent. Spread them into your own to add a journal or a clock.
+ * @throws RondoError `invalid_request` naming the first invalid option
  */
 export function thinkActObserve(options: ThinkActObserveOptions): AgentOptions {
   checkGiven(optionChecks, options);
@@ -91,7 +91,7 @@ export function thinkActObserve(options: ThinkActObserveOptions): AgentOptions {
     tools: registered(tools, logger),
     adapt: { tool: plainTool },
     continueRule: byStopReason(),
-    // Its error speaks this system's words.
+    // The error at the limit has this system's words.
     rules: [maxSteps(max, { onLimit: "error", message: reached })],
     texts,
     toolOrder: "sequential",
@@ -111,7 +111,7 @@ export function thinkActObserve(options: ThinkActObserveOptions): AgentOptions {
 const invalidArguments = (name: string, error: string): string =>
   `Error: Invalid arguments for ${name}: ${error}`;
 
-/** What the model reads of calls that did not come to a result of their own. */
+/** What the model reads of calls without a result of their own. */
 const texts: Partial<Texts> = {
   unknownTool: (name) => `Error: Unknown tool: ${name}`,
   invalidArgs: invalidArguments,
@@ -119,7 +119,7 @@ const texts: Partial<Texts> = {
   threw: (name, message) => `Error executing ${name}: ${message}`,
 };
 
-/** The tools in the order of their first registration. */
+/** The tools, in the order in which each name was first registered. */
 function registered(tools: readonly Tool[], logger: Logger | undefined): Tool[] {
   const byName = new Map<string, Tool>();
   for (const one of tools) {
@@ -130,7 +130,10 @@ function registered(tools: readonly Tool[], logger: Logger | undefined): Tool[] 
   return [...byName.values()];
 }
 
-/** The tool as a plain function takes its arguments: one it does not have is wrong, and so is whatever it calls a TypeError. */
+/**
+ * The tool, with arguments treated like those of a plain function: an unknown one is an error, and so is everything the
+ * tool calls a TypeError.
+ */
 function plainTool(tool: Tool): Tool {
   const known = parametersOf(tool.definition.inputSchema);
   return toolWith(tool, {
@@ -150,7 +153,7 @@ function plainTool(tool: Tool): Tool {
   });
 }
 
-/** The names a tool's arguments may have; undefined where its schema leaves that open. */
+/** The names of a tool's arguments; undefined if its schema allows others. */
 function parametersOf(schema: JsonObject): ReadonlySet<string> | undefined {
   const { properties, additionalProperties, unevaluatedProperties } = schema;
   const rest = additionalProperties ?? unevaluatedProperties;

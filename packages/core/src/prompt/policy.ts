@@ -35,7 +35,7 @@ const tags: Readonly<Partial<Record<PolicyKey, string>>> = {
 
 const defaultInstruction = "You are a helpful GPT-5 agent.";
 
-/** What each block says when nobody overrides it. */
+/** The default text of each block. */
 export const defaultPolicy: Readonly<Record<PolicyKey, string>> = {
   persistence_policy: `- Work until the user's task is done in full; only then end your turn.
 - Do not hand the task back early, and do not stop because something is unclear.

@@ -5,7 +5,7 @@
 
 import { type AssistantMessage, textOf } from "../message.ts";
 
-/** Words for silence: the one prompts teach, an older one, and the one that answers a heartbeat. */
+/** Words for silence: the one in our prompts, an older one, and the reply to a heartbeat. */
 export const silentTokens: readonly string[] = ["__SILENT__", "NO_REPLY", "HEARTBEAT_OK"];
 
 export interface SilentOptions {
@@ -15,19 +15,22 @@ export interface SilentOptions {
   anyCase?: boolean;
 }
 
-/** Whether a reply is a silent token and nothing else but space around it. */
+/** Whether a reply is only a silent token, with or without blanks around it. */
 export function isSilentReply(text: string, options: SilentOptions = {}): boolean {
   const trimmed = text.trim();
   return tokensOf(options).some((token) => same(trimmed, token, options));
 }
 
-/** Whether an answer says a silent token and nothing else: no call, no file. Reasoning beside it is not said to anybody. */
+/** Whether an answer is only a silent token: no call, no file. Reasoning does not count, because nobody reads it as the answer. */
 export function isSilentAnswer(message: AssistantMessage, options: SilentOptions = {}): boolean {
   const quiet = message.content.every((part) => part.type === "text" || part.type === "reasoning");
   return quiet && isSilentReply(textOf(message), options);
 }
 
-/** The text without the silent token at its end, trimmed. A token elsewhere, or grown into a word, stays; without one the text is only trimmed. */
+/**
+ * The text without the silent token at its end, trimmed. A token elsewhere, or as part of a word, stays; without one the
+ * text is only trimmed.
+ */
 export function stripSilentToken(text: string, options: SilentOptions = {}): string {
   const kept = text.trim();
   for (const token of tokensOf(options)) {
@@ -39,9 +42,9 @@ export function stripSilentToken(text: string, options: SilentOptions = {}): str
 }
 
 /**
- * Whether what has arrived of a reply looks like the beginning of a silent token, for those who show a reply again
- * and again as it grows. Capitals only, and either past the token's first underscore or its whole first word of two
- * letters: `NO` may become `NO_REPLY`, while `N`, `No` and `HEART` are more likely words.
+ * Whether the beginning of a reply looks like a silent token, for programs that show a reply repeatedly as it grows. Only
+ * capitals count. The text must go past the token's first underscore, or be its whole first word if that has two letters:
+ * `NO` may become `NO_REPLY`, while `N`, `No` and `HEART` are more likely words.
  */
 export function isSilentPrefix(text: string, options: SilentOptions = {}): boolean {
   const start = text.trimStart();
@@ -53,13 +56,10 @@ export function isSilentPrefix(text: string, options: SilentOptions = {}): boole
   });
 }
 
-/** More than this is not held back, in characters: a reply that only brings space must not be kept for ever. */
+/** At most this many characters are held back: a reply of endless blanks must not be held for ever. */
 const longestHeld = 1024;
 
-/**
- * Holds back, of a text that arrives in pieces, what may turn out to be a silent token at its end. Everything else
- * goes through at once.
- */
+/** Holds back the end of a text that arrives in pieces, if it may become a silent token. Everything else passes at once. */
 export class SilentFilter {
   readonly #options: SilentOptions;
   readonly #tokens: readonly string[];
@@ -72,7 +72,7 @@ export class SilentFilter {
     this.#tokens = tokensOf(options);
   }
 
-  /** What may be shown now; often nothing, sometimes what was held back before. */
+  /** What may be shown now: often nothing, sometimes what was held back before. */
   push(piece: string): string {
     const text = this.#held + piece;
     const at = this.#heldFrom(text);
@@ -101,7 +101,7 @@ export class SilentFilter {
     return text;
   }
 
-  /** From where on the text may be a token, with the space or asterisks before it. */
+  /** From where on the text may be a token, including the blanks or asterisks before it. */
   #heldFrom(text: string): number {
     const end = text.trimEnd().length;
     let from = Math.min(end, runStart(text, text.length));
@@ -134,12 +134,12 @@ function same(text: string, token: string, { anyCase = false }: SilentOptions): 
   return anyCase ? text.toUpperCase() === token.toUpperCase() : text === token;
 }
 
-/** A token stands at the start of a text, or behind space or asterisks. */
+/** A token may only come at the start of a text, or after blanks or asterisks. */
 function isBoundary(text: string, at: number, isStart: boolean): boolean {
   return at === 0 ? isStart : /[\s*]/.test(text.charAt(at - 1));
 }
 
-/** Where the space or the asterisks begin that stand right before a place, the space before asterisks with them. */
+/** Where the blanks or asterisks directly before a position begin, including blanks before asterisks. */
 function runStart(text: string, before: number): number {
   let at = before;
   while (at > 0 && text.charAt(at - 1) === "*") at -= 1;

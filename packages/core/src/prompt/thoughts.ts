@@ -19,13 +19,13 @@ const open = "<think>";
 const close = "</think>";
 
 /**
- * Tells thoughts from text while a text arrives. Tags are recognised in any case and are given out as neither; a
- * closing tag that closes nothing is dropped (with `leading` only before the first text).
+ * Separates thoughts from text while it arrives. Tags are recognised in upper and lower case, and are removed; a closing
+ * tag without an opening one is dropped (with `leading` only before the first text).
  */
 export class ThoughtSplitter {
   readonly #leading: boolean;
   #inside: boolean;
-  /** No tag means anything any more. */
+  /** Tags have no meaning any more. */
   #plain = false;
   #held = "";
   /** With `leading`: white space before anything else. */
@@ -36,7 +36,7 @@ export class ThoughtSplitter {
     this.#inside = options.startsInThought ?? false;
   }
 
-  /** Takes the next piece of the text; returns what is certain by now. */
+  /** Takes the next piece of the text; returns what is certain now. */
   push(chunk: string): ThoughtPiece[] {
     const pieces: ThoughtPiece[] = [];
     const text = this.#held + chunk;
@@ -74,7 +74,7 @@ export class ThoughtSplitter {
     return pieces;
   }
 
-  /** Nothing more comes: what was held back is what it is. */
+  /** The text has ended: returns what was held back. */
   end(): ThoughtPiece[] {
     const pieces: ThoughtPiece[] = [];
     const held = this.#held;
@@ -102,7 +102,7 @@ export class ThoughtSplitter {
   }
 }
 
-/** The tag at a `<`, `unfinished` when more text could make it one, undefined when nothing can. */
+/** The tag at a `<`; `unfinished` if more text could make it one; undefined if it cannot become one. */
 function tagIn(text: string, at: number): typeof open | typeof close | "unfinished" | undefined {
   // Not toLowerCase: it turns a Kelvin sign into a k.
   const seen = text.slice(at, at + close.length).replace(/[A-Z]/g, (letter) => letter.toLowerCase());
@@ -126,8 +126,8 @@ export function splitThoughts(text: string, options: ThoughtOptions = {}): Thoug
 }
 
 /**
- * The text without its thoughts: complete blocks go, then an unclosed thought up to the end, then closing tags that
- * are left over. Nothing but white space is nothing; otherwise the text is not trimmed.
+ * The text without its thoughts: removes complete blocks, then an unclosed thought up to the end, then closing tags that
+ * remain. If only white space is left the result is empty; otherwise it is not trimmed.
  */
 export function stripThoughts(text: string): string {
   const closed = withoutBlocks(text);
@@ -136,7 +136,7 @@ export function stripThoughts(text: string): string {
   return visible.trim() === "" ? "" : visible;
 }
 
-/** Without `<think>…</think>`, each up to the nearest closing tag. Looks for each tag once, from where the last was. */
+/** Removes each `<think>…</think>`, up to the nearest closing tag. Each search starts where the last one ended. */
 function withoutBlocks(text: string): string {
   const tag = /<(\/?)think>/gi;
   let kept = "";
@@ -154,7 +154,10 @@ function withoutBlocks(text: string): string {
   return kept + text.slice(from);
 }
 
-/** Whether the text of an answer is for the user. An answer with calls is, when thoughts are shown or nothing follows it. */
+/**
+ * Whether the text of an answer is shown to the user. That of an answer with calls is shown if thoughts are shown, or if
+ * nothing follows it.
+ */
 export function shouldEmitResponseText(answer: {
   hasCalls: boolean;
   emitThoughts: boolean;
@@ -175,7 +178,7 @@ export function thoughtBlock(text: string): string {
   return thought.startsWith(open) && thought.endsWith(close) ? thought : `${open}\n${thought}\n${close}`;
 }
 
-/** The thought that stands for an answer which calls tools and says nothing. */
+/** The thought that is shown for an answer that calls tools and has no text. */
 export function toolIntent(tools: readonly string[]): string {
   const names = [...new Set(tools)];
   if (names.length === 0) return thoughtBlock("");

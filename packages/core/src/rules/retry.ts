@@ -116,7 +116,7 @@ export function fallback(): Rule {
   };
 }
 
-/** The index of the model to fall back to after a failure for good; undefined if there is none, or it would fail as well. */
+/** The index of the model to fall back to after a permanent failure; undefined if there is none, or if it would fail as well. */
 export function nextModel(state: State, error: Pick<ErrorData, "kind">): number | undefined {
   if (noFallback.has(error.kind)) return undefined;
   const { run, options } = withRun(state);

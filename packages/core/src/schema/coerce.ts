@@ -1,8 +1,8 @@
 // The room of coercion: what a model meant when it wrote the right value in the wrong type.
 //
-// Only where the schema asks for another type than the value has, and only losslessly. What it cannot mend it
-// returns as it was, by identity: the validator's own message is then the one the model reads. Whatever is mended is
-// checked again, so a guess among alternatives can be wrong without harm.
+// It applies only where the schema asks for another type than the value has, and only if nothing is lost. A value that it
+// cannot coerce is returned as it was, by identity: then the model reads the validator's own message. Every coerced value is
+// checked again, so a wrong guess among alternatives does no harm.
 
 import { jsonIn } from "../json/in-text.ts";
 import { isObject, objectOf, ownMember } from "../json/object.ts";
@@ -10,12 +10,12 @@ import type { Json, JsonObject } from "../message.ts";
 import { itemSchema } from "./items.ts";
 import { pointed } from "./pointer.ts";
 
-/** The value with its types mended as the schema asks; the same value when there was nothing to mend. */
+/** The value with its types coerced as the schema asks; the same value if there was nothing to coerce. */
 export function coerce(value: Json, schema: Json | undefined): Json {
   return mendedBy(value, schema, { root: schema ?? true, trail: [] });
 }
 
-/** Where references lead, and the schemas of this same value that were looked into on the way. */
+/** Where references lead, and the schemas already followed for this same value. */
 interface Place {
   root: Json;
   trail: readonly JsonObject[];
@@ -37,7 +37,10 @@ function mendedBy(value: Json, schema: Json | undefined, place: Place): Json {
 
 // ---- alternatives --------------------------------------------------------------------------------------------------
 
-/** By the alternative that is meant: one of the value's type whose tag and required members it has; else the first that can mend it. */
+/**
+ * Coerces by the alternative that is meant: one of the value's type whose tag and required members it has, else the first
+ * one that can coerce it.
+ */
 function byBranch(value: Json, branches: readonly Json[], here: Place): Json {
   const type = typeOf(value);
   const fitting = branches.filter((branch) => {
@@ -50,7 +53,7 @@ function byBranch(value: Json, branches: readonly Json[], here: Place): Json {
       : isObject(value)
         ? fitting.filter((branch) => isMeant(value, branch, here))
         : fitting;
-  // A text that an alternative takes as it is stays a text; it may be a listed one in quotes.
+  // A string that an alternative accepts as it is stays a string; but it may be a listed value in quotes.
   if (fitting.length > 0 && typeof value !== "object" && fitting.every((one) => !listsValues(one, here)))
     return value;
   for (const branch of tried) {
@@ -73,7 +76,7 @@ function isMeant(value: JsonObject, branch: Json, { root, trail }: Place): boole
   );
 }
 
-/** What a branch that is but a reference leads to. */
+/** The schema to which a branch leads that is only a reference. */
 function settled(branch: Json, root: Json, trail: readonly JsonObject[]): JsonObject {
   if (!isObject(branch)) return {};
   const found = trail.includes(branch) ? undefined : referred(branch, root);
@@ -121,11 +124,14 @@ function ofType(value: Json, wanted: readonly string[]): Json {
   return value;
 }
 
-/** A number that is what was written. An integer that no double holds has lost its digits: made a text, it would be another one. */
+/**
+ * Whether a number is exactly what was written. An integer that no double can hold has lost digits: as a string it would
+ * be another value.
+ */
 const isExact = (value: Json): boolean =>
   typeof value === "number" && (!Number.isInteger(value) || Number.isSafeInteger(value));
 
-/** A word that came with its quotes, where the schema lists the words it takes. */
+/** A word that was written with quotes, where the schema lists the accepted words. */
 function ofValues(value: Json, schema: JsonObject): Json {
   const values = schema.const === undefined ? listOf(schema.enum) : [schema.const];
   if (typeof value !== "string" || values.length === 0 || values.includes(value)) return value;
@@ -134,7 +140,7 @@ function ofValues(value: Json, schema: JsonObject): Json {
 }
 
 function ofText(text: string, original: string, wanted: readonly string[]): Json {
-  // Python's words among them: models write those, too.
+  // Python's words too: models write those.
   if (wanted.includes("boolean") && /^(?:[Tt]rue|[Ff]alse)$/.test(text)) return text.endsWith("rue");
   if (wanted.includes("null") && isNullWord(text)) return null;
   if (wanted.includes("integer") && /^-?(0|[1-9]\d*)(\.0+)?$/.test(text)) {
@@ -168,8 +174,8 @@ function members(value: JsonObject, schema: JsonObject, inner: Place): JsonObjec
   let changed = false;
   const mended = Object.entries(value).flatMap(([key, before]): [string, Json][] => {
     const own = ownMember(named, key);
-    // Null for a member that may be absent and may not be null: absent is what it means (strict modes demand every key),
-    // and so does the word for it where the member is no text (parsers that make text of what they read).
+    // A null for a member that may be absent and may not be null means absent (strict modes demand every key). So does the
+    // word for null, if the member is no string (some parsers make strings of everything).
     const isNull = before === null || isNullWord(before);
     if (
       isNull &&
@@ -197,13 +203,13 @@ function matches(pattern: string, key: string): boolean {
   }
 }
 
-/** Whether a listed value is the given one. Of texts it counts what they say: "None" for "none" is a slip, and not the word for null. */
+/** Whether a listed value is the given one. Strings are compared loosely: "None" for "none" is a slip, and not the word for null. */
 const isSaying = (listed: Json, given: Json): boolean =>
   typeof listed === "string" && typeof given === "string"
     ? listed.toLowerCase() === given.trim().toLowerCase()
     : listed === given;
 
-/** Whether the value is one of the schema's, as far as its type and listed values say so. */
+/** Whether the schema accepts the value, as far as its type and its listed values say. */
 function takes(value: Json, schema: Json, { root, trail }: Place): boolean {
   if (!isObject(schema)) return schema === true;
   if (trail.includes(schema)) return true;

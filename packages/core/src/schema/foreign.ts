@@ -1,9 +1,9 @@
-// The room of schemas that somebody else wrote, a server for one: what in them would take our thread for as long as it likes.
+// The room of foreign schemas, e.g. from a server: keeps their patterns from blocking our thread.
 //
-// A pattern may take the engine of JavaScript longer than the universe lasts, and nothing in the same thread can stop it. So
-// those of such a schema run in an engine whose time is linear (RE2), which is loaded when the first value is checked. What
-// that engine does not have (looking ahead or behind, references back), and which members a pattern names, is not checked here,
-// but by whoever wrote the schema: so the schema allows more. The model is told of all of it.
+// A pattern may take JavaScript's engine practically forever, and nothing in the same thread can stop it. So the patterns of
+// such a schema run in an engine with linear time (RE2), which is loaded when the first value is checked. Two things are not
+// checked here, only by the schema's author: what RE2 does not support (lookahead, lookbehind, backreferences), and which
+// members a pattern names. So our schema allows more. The model still reads all of it.
 
 import { format as formats } from "@cfworker/json-schema";
 import { isObject } from "../json/object.ts";
@@ -13,8 +13,8 @@ import { listOfSchemas, oneSchema, schemasByName } from "./keywords.ts";
 const mark = Symbol.for("rondo.foreign-schema");
 
 /**
- * A JSON Schema that somebody else wrote, for `inputSchema` of a tool: its patterns are matched in linear time (RE2), and those it does not
- * know are left to whoever wrote them. `mcpTools` of `@rondo/tools` uses it.
+ * A JSON Schema that somebody else wrote, for `inputSchema` of a tool: its patterns are matched in linear time (RE2), and
+ * those that RE2 does not support are left to the schema's author. `mcpTools` of `@rondo/tools` uses it.
  */
 export function foreignSchema<S extends object>(schema: S): S {
   return Object.defineProperty({ ...schema }, mark, { value: true });
@@ -22,17 +22,17 @@ export function foreignSchema<S extends object>(schema: S): S {
 
 export const isForeign = (schema: object): boolean => mark in schema;
 
-/** A longer pattern is not checked here, and a longer text counts as one that matches: time is linear in one times the other. */
+/** A longer pattern is not checked here, and a longer text counts as matching: the time is proportional to one length times the other. */
 const longestPattern = 1_000;
 const longestText = 5_000;
 
-/** The interpreter asks for a format by its name: each pattern is one, under a name that no schema has by accident. */
+/** The interpreter looks up a format by its name. So each pattern becomes a format, with a name that no schema has by accident. */
 const prefix = "rondo-pattern:";
-/** So many patterns are known at once. One that was forgotten is not checked. */
+/** How many patterns are remembered at once. One that was forgotten is not checked. */
 const mostKnown = 10_000;
 const known: string[] = [];
 
-/** Whether a word is anywhere in a schema. */
+/** Whether a word occurs anywhere in a schema. */
 const says = (schema: Json, word: string): boolean =>
   Array.isArray(schema)
     ? schema.some((one) => says(one, word))
@@ -42,7 +42,7 @@ const says = (schema: Json, word: string): boolean =>
 export const hasPatterns = (schema: Json): boolean =>
   says(schema, "pattern") || says(schema, "patternProperties");
 
-/** The schema to check values by, without a pattern that JavaScript would run. */
+/** The schema to check values with, without patterns that JavaScript would run. */
 export async function linear(schema: JsonObject): Promise<JsonObject> {
   const { RE2JS } = await import("re2js");
   let lost = false;
@@ -66,7 +66,7 @@ export async function linear(schema: JsonObject): Promise<JsonObject> {
   return (isLoose ? replaced(schema, { formatOf, isLoose }) : whole) as JsonObject;
 }
 
-/** RE2's `\s` is but the spaces of ASCII: with it alone a text would be refused that JavaScript takes. */
+/** RE2's `\s` matches only ASCII spaces: without this it would refuse texts that JavaScript accepts. */
 function withAllSpaces(source: string): string {
   const spaces = "\\s\\v\\p{Z}\\x{feff}";
   let inClass = false;
@@ -77,27 +77,27 @@ function withAllSpaces(source: string): string {
   });
 }
 
-/** What an error says of a format that stands for a pattern; undefined of any other. */
+/** The pattern behind a format in an error text; undefined for any other format. */
 export const patternIn = (error: string): string | undefined => {
   const at = error.indexOf(`"${prefix}`);
   return at < 0 ? undefined : error.slice(at + 1 + prefix.length, error.lastIndexOf('"'));
 };
 
-/** The same schema with nothing in it that tells names or texts by patterns, for who only looks where values stand. */
+/** The same schema without anything that selects names or texts by patterns, for finding out where values are. */
 export const withoutPatterns = (schema: JsonObject): JsonObject =>
   replaced(schema, { formatOf: () => undefined, isLoose: true }) as JsonObject;
 
 interface Replacing {
-  /** The format that stands for a pattern; undefined where it is not checked. */
+  /** The format for a pattern; undefined if the pattern is not checked. */
   formatOf(source: string): string | undefined;
-  /** Something is not checked: what would be refused for that is not looked at either. */
+  /** Something is not checked, so what would be refused because of it must not be checked either. */
   isLoose: boolean;
 }
 
 function replaced(given: Json, how: Replacing): Json {
   if (!isObject(given)) return given;
   const { pattern, patternProperties, ...rest } = how.isLoose ? loosened(given) : given;
-  // Which members these would name is not known, so none is refused for having no name.
+  // It is unknown which members these patterns would name, so no member is refused for being unnamed.
   if (patternProperties !== undefined) delete rest.additionalProperties;
   const node = Object.fromEntries(
     Object.entries(rest).map(([word, value]) => [word, replacedIn(word, value, how)]),
@@ -107,7 +107,7 @@ function replaced(given: Json, how: Replacing): Json {
   return node.format === undefined ? { ...node, format } : withAlso(node, { format });
 }
 
-/** Without the words by which a schema that allows more allows less. */
+/** Without keywords that make a schema allow less when a part of it allows more. */
 function loosened(given: JsonObject): JsonObject {
   const { not: _not, if: _if, contains: _contains, oneOf, ...node } = given;
   for (const word of ["then", "else", "minContains", "maxContains"]) delete node[word];

@@ -1,11 +1,11 @@
-// The room of types out of JSON Schemas: what a value that fits a schema is, as far as the schema is written where its type is seen.
+// The room of types from JSON Schemas: the type of a value that fits a schema, as far as the schema is a literal.
 //
-// Types only. Never more than is checked: where a word is not followed (`$ref`, `allOf`, `not`), or its value is not a literal
-// (`required` read from a file), what it would have said is left out of the type, and the type is the wider one.
+// Types only. They never promise more than is checked. A keyword that is not followed (`$ref`, `allOf`, `not`), or whose
+// value is no literal (`required` read from a file), is ignored, and the type is the wider one.
 
 import type { Json, JsonObject } from "../message.ts";
 
-/** The arguments that fit a JSON Schema; any `JsonObject` where it names no members, or is known only when it runs. */
+/** The arguments that fit a JSON Schema; any `JsonObject` if it names no members, or is known only at run time. */
 export type ArgumentsOf<S> = S extends { readonly properties: infer P } ? MembersOf<P, S> : MapOf<S>;
 
 /** The value that fits a JSON Schema; `Json` where its type is not followed. */
@@ -25,7 +25,7 @@ type WithoutNull<S> = S extends { readonly const: infer Value }
             ? OneOf<One>
             : Json;
 
-/** One by one, so that each says its own type. */
+/** Distributes over a union, so that each member gets its own type. */
 type OneOf<S> = S extends unknown ? ValueOf<S> : never;
 
 type OfType<Word, S> = Word extends keyof Plain
@@ -46,7 +46,7 @@ interface Plain {
   null: null;
 }
 
-/** What stands in front of the items, or a list of items as older drafts have it, is of another type. */
+/** Items with `prefixItems`, or with a list of schemas as in older drafts, have different types. */
 type ItemsOf<Item, S> = S extends { readonly prefixItems: unknown }
   ? Json[]
   : Item extends readonly unknown[]
@@ -64,35 +64,35 @@ type MembersOf<P, S> = string extends keyof P
       > &
         Others<S>;
 
-/** An object that is a map: all of its members are of one type. */
+/** An object that is a map: all of its members have one type. */
 type MapOf<S> = S extends { readonly patternProperties: unknown }
   ? JsonObject
   : S extends { readonly additionalProperties: infer One extends object }
     ? { [name: string]: ValueOf<One> }
     : MarkOf<S>;
 
-/** The type that a library marks its schemas with, under a symbol of its own, where that is all they show: pi-schema does. */
+/** The type that a library attaches to its schemas under its own symbol, if they show nothing else: pi-schema does this. */
 type MarkOf<S> = [Extract<keyof S, symbol>] extends [never]
   ? JsonObject
   : Exclude<S[Extract<keyof S, symbol>], undefined> extends infer Mark extends object
     ? Mark
     : JsonObject;
 
-/** Names that are no literals hold for none: each member may be missing. */
+/** Names that are no literals count for none: each member may be missing. */
 type RequiredOf<S> = S extends { readonly required: readonly (infer Name)[] }
   ? string extends Name
     ? never
     : Name
   : never;
 
-/** What a schema says of members that it does not name. One that says nothing lets them pass, and nobody reads them. */
+/** The type of members that a schema does not name. If it says nothing of them they are accepted, and nobody reads them. */
 type Others<S> = S extends
   | { readonly additionalProperties: true | { readonly [word: string]: unknown } }
   | { readonly patternProperties: object }
   ? { [name: string]: Json | undefined }
   : unknown;
 
-/** A literal as it stands, without the marks of one that cannot be changed. What is no literal says nothing. */
+/** A literal as it is, without `readonly`. What is no literal can be any JSON. */
 type Literal<Value> = Value extends string | number | boolean | null ? Value : Json;
 
 type Flat<T> = { [K in keyof T]: T[K] };

@@ -1,6 +1,6 @@
-// The room of a schema's keywords: what a type may be, and those behind which further schemas stand, and how they stand there.
+// The room of a schema's keywords: the valid types, and the keywords that contain schemas, by how they contain them.
 
-/** What a `type` may be. */
+/** The valid values of `type`. */
 export const typeWords: ReadonlySet<unknown> = new Set(
   "object array string number integer boolean null".split(" "),
 );
@@ -14,7 +14,7 @@ export const oneSchema: ReadonlySet<string> = new Set(
 
 export const listOfSchemas: ReadonlySet<string> = new Set(["anyOf", "oneOf", "allOf", "prefixItems"]);
 
-/** Schemas by names of somebody's own, which may be any of these words. */
+/** Schemas by names that the author chose, which may equal any of these keywords. */
 export const schemasByName: ReadonlySet<string> = new Set([
   "properties",
   "patternProperties",

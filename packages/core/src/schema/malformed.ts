@@ -1,7 +1,8 @@
-// The room of malformed schemas from elsewhere: a keyword of no meaning, a reference to nothing, or only to itself.
+// The room of malformed schemas from elsewhere: a keyword with a meaningless value, a reference to nothing, or only to
+// itself.
 //
-// One such tool would have every request refused that declares it, and its calls would fail whatever was in them (F141,
-// F143). What says nothing is left out, so that the schema allows more; what it does say holds.
+// One such tool would make the provider refuse every request that declares it, and its calls would fail whatever their
+// arguments are (F141, F143). Invalid parts are left out, so that the schema allows more; its valid parts apply.
 
 import { isObject } from "../json/object.ts";
 import type { Json, JsonObject } from "../message.ts";
@@ -12,7 +13,7 @@ const isText = (value: Json): boolean => typeof value === "string";
 const isNumber = (value: Json): boolean => typeof value === "number";
 const isCount = (value: Json): boolean => Number.isInteger(value) && Number(value) >= 0;
 const isFlag = (value: Json): boolean => typeof value === "boolean";
-/** What stands behind a word that holds no schema. One that is null, say, makes the whole schema none for who reads it strictly. */
+/** What the value of a keyword must look like. A null, for example, makes the whole schema invalid for a strict reader. */
 const shapes: ReadonlyMap<string, (value: Json) => boolean> = new Map([
   ..."title description format contentEncoding contentMediaType $comment $ref"
     .split(" ")
@@ -28,30 +29,30 @@ const shapes: ReadonlyMap<string, (value: Json) => boolean> = new Map([
 ]);
 const references: readonly string[] = ["$ref"];
 const names: readonly string[] = ["$id", "$anchor", "$dynamicAnchor"];
-/** Words whose schemas look at the same value: a circle of these alone never comes to an end. */
+/** Keywords whose schemas apply to the same value: a circle of these alone would never end. */
 const inPlace: ReadonlySet<string> = new Set(["anyOf", "oneOf", "allOf", "not", "if", "then", "else"]);
 
-/** The schema without what is no schema in it; the same object where there is no such thing. */
+/** The schema without its invalid parts; the same object if it has none. */
 export function wellFormedSchema(schema: JsonObject): JsonObject {
   const lost = new Set<JsonObject>();
-  // Schemas that name places in themselves may refer to those by name: whoever checks knows how.
+  // A schema that names places in itself may refer to them by name: only the validator can resolve these.
   if (says(schema, references) && !says(schema, names)) findLost(schema, lost);
   return sound(schema, (node) => lost.has(node)) as JsonObject;
 }
 
-/** What `soundSchema` left out, each by its place in the schema and with what stood there, e.g. `#/properties/city/type ("text")`. */
+/** What `wellFormedSchema` left out, each with its place in the schema and the value there, e.g. `#/properties/city/type ("text")`. */
 export function leftOut(given: Json, kept: Json | undefined, place: string = "#"): string[] {
   if (given === kept) return [];
   if (Array.isArray(given) && Array.isArray(kept) && given.length === kept.length)
     return given.flatMap((one, at) => leftOut(one, kept[at], `${place}/${at}`));
   if (!isObject(given) || !isObject(kept)) return [`${place} (${JSON.stringify(given)?.slice(0, 80)})`];
-  // A bound that is said in another way is not lost.
+  // A bound that is only written in another way is not lost.
   return Object.entries(withBounds(given)).flatMap(([word, value]) =>
     leftOut(value, kept[word], `${place}/${word}`),
   );
 }
 
-// ---- what is said --------------------------------------------------------------------------------------------------
+// ---- keywords ------------------------------------------------------------------------------------------------------
 
 type IsLost = (node: JsonObject) => boolean;
 
@@ -95,7 +96,7 @@ function soundWord(word: string, value: Json, isLost: IsLost): Json | undefined 
 
 const bounds = { exclusiveMinimum: "minimum", exclusiveMaximum: "maximum" };
 
-/** In draft 4 a bound is exclusive by a yes beside it. Read as a number that yes is 1, and providers refuse it. */
+/** In draft 4 a bound is exclusive if there is a `true` next to it. Read as a number that `true` becomes 1, and providers refuse it. */
 function withBounds(given: JsonObject): JsonObject {
   let node = given;
   for (const [word, bound] of Object.entries(bounds)) {
@@ -126,9 +127,9 @@ function isPattern(source: string): boolean {
   }
 }
 
-// ---- where it leads ------------------------------------------------------------------------------------------------
+// ---- references ----------------------------------------------------------------------------------------------------
 
-/** References to nothing, and those that close a circle in which no value grows smaller. */
+/** Finds references to nothing, and those that close a circle in which no value grows smaller. */
 function findLost(root: JsonObject, lost: Set<JsonObject>): void {
   const done = new Set<JsonObject>();
   const walk = (node: Json): void => {
@@ -163,7 +164,7 @@ function findCircle(
   done.add(node);
 }
 
-/** Whether one of the words stands anywhere in a schema, with a text. */
+/** Whether one of the keywords occurs anywhere in a schema, with a string. */
 function says(node: Json, words: readonly string[]): boolean {
   if (Array.isArray(node)) return node.some((one) => says(one, words));
   if (!isObject(node)) return false;
@@ -173,9 +174,9 @@ function says(node: Json, words: readonly string[]): boolean {
   );
 }
 
-// ---- what else it takes --------------------------------------------------------------------------------------------
+// ---- nullable ------------------------------------------------------------------------------------------------------
 
-/** The schema by which values are checked: what OpenAPI calls `nullable` also takes null. The same object where nothing is other. */
+/** The schema by which values are checked: with OpenAPI's `nullable` it also accepts null. The same object if nothing differs. */
 export function toCheckBy(schema: JsonObject): JsonObject {
   return checking(schema) as JsonObject;
 }
@@ -184,7 +185,7 @@ function checking(given: Json): Json {
   if (!isObject(given)) return given;
   let node = given;
   for (const [word, value] of Object.entries(given)) {
-    // No format of JSON Schema's, and the interpreter's expression for it takes years for a host of fifty letters.
+    // This is no format of JSON Schema, and the interpreter's expression for it takes years for a host of fifty letters.
     if (word === "format" && value === "url") {
       const { format: _unknown, ...rest } = node;
       node = rest;
@@ -202,7 +203,7 @@ function checkingIn(word: string, value: Json): Json {
   return Array.isArray(value) ? mapped(value, checking) : checking(value);
 }
 
-/** In place where it can be: references may lead through it. */
+/** Changes it in place if possible: references may lead through it. */
 function orNull(node: JsonObject): JsonObject {
   if (node.allOf !== undefined || node.$ref !== undefined) return { anyOf: [node, { type: "null" }] };
   const { const: single, ...rest } = node;

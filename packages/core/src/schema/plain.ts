@@ -1,13 +1,14 @@
-// The room of plain schemas: an object of texts, numbers, flags, and lists and objects of these, as most tools' arguments are.
+// The room of plain schemas: an object of strings, numbers, booleans, and lists and objects of these, like most tools'
+// arguments.
 //
-// Most calls fit, and here that is seen in one short walk. What this room does not know, or does not see to fit, is for the
-// interpreter to judge and to put into words. So it may say yes only where that one would.
+// Most calls fit, and here one short walk confirms that. Anything that this room does not know, or does not find to fit,
+// goes to the interpreter, which judges it and writes the error. So this room may only say yes where the interpreter would.
 
 import { isObject } from "../json/object.ts";
 import type { Json, JsonObject } from "../message.ts";
 import { typeWords } from "./keywords.ts";
 
-/** A plain schema, read. What is not asked of a value is absent. */
+/** A parsed plain schema. A member that is absent is not checked. */
 export interface PlainSchema {
   types: ReadonlySet<string>;
   enum?: ReadonlySet<Json>;
@@ -15,17 +16,17 @@ export interface PlainSchema {
   maximum?: number;
   required: readonly string[];
   properties: ReadonlyMap<string, PlainSchema>;
-  /** No members but these. */
+  /** It accepts no other members. */
   closed: boolean;
   items?: PlainSchema;
 }
 
-/** Words that ask nothing of a value. */
+/** Keywords that check nothing. */
 const remarks: ReadonlySet<string> = new Set(
   "title description default examples deprecated readOnly writeOnly $comment".split(" "),
 );
 
-/** Reads a schema; undefined where anything in it is not plain. */
+/** Parses a schema; undefined if anything in it is not plain. */
 export function plainSchema(schema: Json | undefined): PlainSchema | undefined {
   if (!isObject(schema)) return undefined;
   const plain: PlainSchema = { types: new Set(), required: [], properties: new Map(), closed: false };
@@ -34,7 +35,7 @@ export function plainSchema(schema: Json | undefined): PlainSchema | undefined {
   return plain.types.size === 0 ? undefined : plain;
 }
 
-/** Whether it was read: false where the word, or what stands behind it, is not plain. */
+/** Whether it was parsed: false if the keyword or its value is not plain. */
 function readWord(plain: PlainSchema, word: string, value: Json): boolean {
   switch (word) {
     case "type": {
@@ -74,7 +75,7 @@ function readWord(plain: PlainSchema, word: string, value: Json): boolean {
   }
 }
 
-/** Whether a value plainly fits. False says nothing: it may fit all the same. */
+/** Whether a value clearly fits. If false, it may still fit. */
 export function fitsPlainly(value: Json, schema: PlainSchema): boolean {
   if (schema.enum !== undefined && !schema.enum.has(value)) return false;
   switch (typeof value) {

@@ -1,9 +1,9 @@
-// The room of references in a schema: what a pointer into the schema itself leads to.
+// The room of references in a schema: resolves a pointer into the schema itself.
 
 import { isObject } from "../json/object.ts";
 import type { Json } from "../message.ts";
 
-/** Undefined where it leads to nothing, or out of the schema. */
+/** Undefined if it leads to nothing, or out of the schema. */
 export function pointed(root: Json, ref: string): Json | undefined {
   if (ref === "#") return root;
   if (!ref.startsWith("#/")) return undefined;

@@ -1,22 +1,23 @@
 // The room of unknown keys: members of a value that its schema does not name.
 //
-// A key is unknown only where the schema can be read to the end: an object that names its members, and no further schema
-// for the rest. Where a branch, a pattern or a reference beside them may name more, in it or in what it holds, nothing is.
+// A key is unknown only if the schema can be read completely: an object that names its members, without a schema for the
+// others. Where a branch, a pattern or a reference next to them may name more, in the object or in what it contains, no key
+// is unknown.
 
 import { isObject, objectOf } from "../json/object.ts";
 import type { Json, JsonObject } from "../message.ts";
 import { itemSchema } from "./items.ts";
 
-/** `allow`: as the schema says. `strip`: they are left out before the check. `reject`: the call fails, naming them. */
+/** `allow`: as the schema says. `strip`: they are removed before the check. `reject`: the call fails with their names. */
 export type UnknownKeys = "allow" | "strip" | "reject";
 
-/** The value without its unknown members (the same value when there are none), and where they stood, e.g. `place.zip`. */
+/** The value without its unknown members (the same value if there are none), and their paths, e.g. `place.zip`. */
 export function withoutUnknown(value: Json, schema: Json | undefined): { value: Json; unknown: string[] } {
   const unknown: string[] = [];
   return { value: kept(value, schema, "", unknown), unknown };
 }
 
-/** What the model reads of keys that were not expected. */
+/** The text about unexpected keys for the model. */
 export function unknownText(unknown: readonly string[], schema: JsonObject): string {
   const names = Object.keys(objectOf(schema.properties));
   const list = (keys: readonly string[]): string => keys.map((key) => JSON.stringify(key)).join(", ");
@@ -56,11 +57,11 @@ const elsewhere = [
   "dependencies",
 ];
 
-/** Whether a schema says something of the same value in another place as well, which may name further members. */
+/** Whether a schema describes the same value in another place too, which may name more members. */
 export const saysMoreElsewhere = (schema: JsonObject): boolean =>
   elsewhere.some((word) => schema[word] !== undefined);
 
-/** Whether it takes members that it does not name. */
+/** Whether it accepts members that it does not name. */
 export function takesMore({ additionalProperties, unevaluatedProperties }: JsonObject): boolean {
   const rest = additionalProperties ?? unevaluatedProperties;
   return rest === true || isObject(rest);

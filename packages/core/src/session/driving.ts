@@ -56,7 +56,7 @@ export class Driving<Output> {
   /** Records of other processes were read: an open run, if there is one, is not from here. */
   #isOthers = false;
 
-  /** @param state what `known` came to */
+  /** @param state what `known` returned when the session was opened */
   constructor(parts: SessionParts, known: KnownState, state: State, listeners: ListenerList) {
     this.#parts = parts;
     this.#known = known;

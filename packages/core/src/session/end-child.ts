@@ -9,7 +9,7 @@ import { spentBy } from "../loop/children.ts";
 import type { Session } from "../session.ts";
 import { OthersSession } from "./child-of.ts";
 
-/** @returns what it spent in all; undefined if it never began, be it that somebody else has a run in its session */
+/** @returns what it spent in all; undefined if it never began, or if its session has a run of somebody else */
 export async function endChild(opening: Promise<Session>, reason: string): Promise<Spent | undefined> {
   let session: Session;
   try {

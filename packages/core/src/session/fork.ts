@@ -198,5 +198,5 @@ function planFork(
   };
 }
 
-/** A point that is named by a record is that one, whatever was decided before it. */
+/** A cut that is given as a number of records is taken literally, whatever decisions come before it. */
 const same = (record: LogRecord): LogRecord => record;

@@ -28,14 +28,14 @@ export interface SessionParts {
   about?: JsonObject | undefined;
   gate?: Shell["gate"];
   clock: Clock;
-  /** The dependencies given for this session, beside the agent's. */
+  /** The dependencies given for this session, in addition to the agent's. */
   dependencies?: readonly Provided[] | undefined;
   lease?: LeaseOptions | undefined;
   /** Fence off the current holder of the session. */
   takeOver?: boolean | undefined;
   /** It is for one run without a journal: it is not opened again, unless that run parks. */
   isPassing?: boolean | undefined;
-  /** It is that of a sub-agent, called so. A run of another in it is left alone. */
+  /** It is the session of this sub-agent. A run in it that is not the sub-agent's is left alone. */
   childOf?: Pick<ParentFacts, "session" | "call"> | undefined;
   /** It is opened for a new run: if another run is open in it, that is refused. */
   forNewRun?: boolean | undefined;

@@ -1,8 +1,8 @@
-// The room of graphemes: what a reader takes for one character, counted and cut.
+// The room of graphemes: counts and cuts what a reader sees as one character.
 
 let segmenter: Intl.Segmenter | undefined;
 
-/** Beyond this many code units a text is counted in code points: segmenting it would take seconds. */
+/** A text with more code units is counted in code points, because segmenting it would take seconds. */
 const most = 1_000_000;
 
 // Within ASCII only CR LF is more than one code unit, and a line has none.

@@ -1,12 +1,13 @@
 // The room of sizes: how large a text is, and where it may be cut.
 //
-// Bytes are UTF-8. A cut never falls inside a character; where a text is cut at a place, not between CR and LF either.
+// Bytes are UTF-8. A cut never falls inside a character; a text that is cut at a position is not cut between CR and LF
+// either.
 
 const beyondAscii = /\P{ASCII}/u;
 
-/** Length in bytes (UTF-8); half a pair counts as the replacement character it becomes. */
+/** Length in bytes (UTF-8); a lone surrogate counts as the replacement character it becomes. */
 export function byteLength(text: string): number {
-  // Most texts are one byte a character, and a pattern tells that sooner than a loop.
+  // Most texts have one byte a character, and a pattern finds that out faster than a loop.
   if (!beyondAscii.test(text)) return text.length;
   let bytes = 0;
   for (let at = 0; at < text.length; at += 1) {
@@ -17,7 +18,7 @@ export function byteLength(text: string): number {
   return bytes;
 }
 
-/** Whether a text has more bytes than that; most texts need not be counted to know. */
+/** Whether a text has more bytes than that; most texts need not be counted for this. */
 export function exceedsBytes(text: string, bytes: number): boolean {
   return text.length * 3 > bytes && (text.length > bytes || byteLength(text) > bytes);
 }
@@ -35,37 +36,37 @@ export function prefixOfBytes(text: string, bytes: number): string {
   return text.slice(0, at);
 }
 
-/** How many characters a text has: code points, so that a pair is one. */
+/** How many characters a text has, in code points: a surrogate pair is one. */
 export function charsOf(text: string): number {
   let count = 0;
   for (const _ of text) count += 1;
   return count;
 }
 
-/** How many lines a text has: one more than it has line ends. */
+/** How many lines a text has: one more than its line ends. */
 export function lineCount(text: string): number {
   let lines = 1;
   for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) lines += 1;
   return lines;
 }
 
-/** The nearest place at or before `at` where the text may be cut. */
+/** The nearest position at or before `at` where the text may be cut. */
 export function cutBefore(text: string, at: number): number {
   return splits(text, at) ? at - 1 : at;
 }
 
-/** The nearest place at or after `at` where the text may be cut. */
+/** The nearest position at or after `at` where the text may be cut. */
 export function cutAfter(text: string, at: number): number {
   return splits(text, at) ? at + 1 : at;
 }
 
-/** The first `length` characters, one less where that would cut a pair in two. */
+/** The first `length` characters, one less if that would split a surrogate pair. */
 export function headOf(text: string, length: number): string {
   const head = text.slice(0, Math.max(0, length));
   return head.length < text.length && /[\ud800-\udbff]$/.test(head) ? head.slice(0, -1) : head;
 }
 
-/** The last `length` characters, one less where that would cut a pair in two. */
+/** The last `length` characters, one less if that would split a surrogate pair. */
 export function tailOf(text: string, length: number): string {
   const tail = length <= 0 ? "" : text.slice(-length);
   return tail.length < text.length && /^[\udc00-\udfff]/.test(tail) ? tail.slice(1) : tail;

@@ -1,7 +1,7 @@
-// The room of derived tools: the same tool with something other about it.
+// The room of derived tools: the same tool with something changed.
 //
-// Who made the tool may have made it an object of a class: its own functions are called on it, whatever stands around
-// them. What hosts have written on it besides is not taken along.
+// A tool may be an object of a class, so its own functions are called on it, also from a derived tool. Other members that a
+// host has put on it are not copied.
 
 import { toolWords } from "../checks/other-words.ts";
 import { executable, permission } from "../checks/ready-made.ts";
@@ -44,7 +44,7 @@ const checks: ChecksOf<Tool> = {
 };
 const members = membersOf(checks, [], "let_pass");
 
-/** What `tool` takes and a tool does not have as such: it would lie beside the tool, and nobody would look at it. */
+/** Options of `tool` that are no members of a finished tool: set on one, they would have no effect. */
 const elsewhere: Readonly<Record<string, string>> = {
   description: "there is no such option; here it is definition: { ...tool.definition, description }",
   inputSchema:
@@ -53,7 +53,7 @@ const elsewhere: Readonly<Record<string, string>> = {
     "there is no such option; tool({ … }) makes a tool whose results are checked, and tell may change them here",
 };
 
-/** What is none of a tool's own is its host's, as in `tool`, unless it is meant for the loop. */
+/** Unknown members belong to the host, as in `tool`, unless their names look as if they were meant for the loop. */
 const changes: Check = (value) => {
   if (object(value) !== undefined) return object(value);
   const name = Object.keys(value as object).find((one) => Object.hasOwn(elsewhere, one));
@@ -62,7 +62,7 @@ const changes: Check = (value) => {
   return meant === undefined ? members(value) : { at: `.${meant.name}`, says: meant.says };
 };
 
-/** A tool as an agent takes it: checked by the agent's defaults, and with or without a way for unreadable arguments. */
+/** A tool as an agent uses it: with the agent's defaults for its check, and with or without `executeRaw` for unreadable arguments. */
 export function fitTool(
   tool: Tool,
   defaults: Required<ArgumentDefaults>,
@@ -72,15 +72,15 @@ export function fitTool(
   return executeRaw === undefined ? fitted : { ...fitted, executeRaw };
 }
 
-/** The same tool, what it returns told in another way: whatever way it has itself comes first. */
+/** The same tool, with what it returns rendered in another way, after its own way, if it has one. */
 export const retold = (tool: Tool, tell: (returned: unknown) => unknown): Pick<Tool, "tell"> => ({
   tell: async (returned) => tell(tool.tell === undefined ? returned : await tool.tell(returned)),
 });
 
 /**
- * The same tool with something changed. What it does is still called on the tool itself, which may be an object of a class.
- * Under another name it is declared by that name as well.
- * @throws RondoError `invalid_request` for a member that no tool has, or that cannot be what it is given as
+ * The same tool with something changed. Its functions are still called on the tool itself, which may be an object of a
+ * class. Under another name its definition has that name as well.
+ * @throws RondoError `invalid_request` for a member that no tool has, or that has an invalid value
  */
 export function toolWith(tool: Tool, change: Partial<Tool>): Tool {
   checkGiven(changes, change, `toolWith(tool ${JSON.stringify(tool.name)})`);

@@ -1,4 +1,4 @@
-// The room of effects: what a tool says of its calls, before anybody looks at one.
+// The room of effects: what a tool declares about its calls in advance.
 
 /**
  * What a call does to the world. `read`: nothing. `idempotent`: the same twice as once. `write`: anything else;
@@ -6,5 +6,5 @@
  */
 export type Effect = "read" | "idempotent" | "write";
 
-/** Whether a call may run: at once, never, or after somebody was asked. */
+/** Whether a call may run: at once, never, or after an approval. */
 export type Permission = "allow" | "ask" | "deny";

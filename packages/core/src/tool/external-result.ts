@@ -1,7 +1,7 @@
-// The room of external results: what somebody says came of a call, in place of its tool.
+// The room of external results: results of calls that `answer` gives, in place of running the tool.
 //
-// It travels as JSON, to the driver of the call, into a sub-agent, through a client: how it is told is decided where the
-// tool is.
+// They travel as JSON: to the driver of the call, into a sub-agent, through a client. How the model reads them is decided
+// where the tool is.
 
 import { knownAcrossCopies } from "../copies.ts";
 import { isA, thrownIn } from "../errors.ts";
@@ -13,7 +13,7 @@ import { defaultTexts } from "../rules/texts.ts";
 import { lazinessOf, renderResult, renderThrown } from "./render.ts";
 import { DoneSignal, RecordedResult, TaskComplete, ToolResult } from "./tool-result.ts";
 
-/** What somebody brought to a call inside a sub-agent, as its parent passes it on. */
+/** A result for a call inside a sub-agent, as its parent passes it on. */
 export class ExternalResult {
   readonly result: BroughtResult;
 
@@ -25,8 +25,8 @@ export class ExternalResult {
 knownAcrossCopies({ ExternalResult });
 
 /**
- * The result that somebody brings for a call: what the tool would have returned, or an error it would have thrown. Whoever
- * drives the call tells that in the words of the call's own agent, or masked; until then it stands in ours.
+ * The result that `answer` gives for a call: what the tool would have returned, or an error it would have thrown. Until
+ * the driver of the call renders it again, with the texts of the call's own agent or masked, it has our default texts.
  */
 export function renderExternalResult(tool: string, value: unknown): BroughtResult {
   if (value instanceof ExternalResult) return value.result;
@@ -47,7 +47,10 @@ export function renderExternalResult(tool: string, value: unknown): BroughtResul
   };
 }
 
-/** What there is to tell of a value in another way. A text is its own telling; what JSON lacks would not reach the tool. */
+/**
+ * The part of a value that a tool can render in its own way. A string already is its text, and a value that JSON cannot
+ * hold would not reach the tool.
+ */
 function valueToTell(value: unknown): { value?: Json } {
   const isSaid = [ToolResult, DoneSignal, TaskComplete].some((kind) => value instanceof kind);
   if (value === undefined || typeof value === "string" || isSaid) return {};
@@ -65,7 +68,7 @@ function bytesInText(value: unknown): unknown {
   return "type" in value && data instanceof Uint8Array ? { ...value, data: base64(data) } : value;
 }
 
-/** What a tool would have returned in place of what somebody brought. */
+/** What a tool would have returned in place of the given result. */
 export function returnedFor({
   value,
   content,
@@ -77,7 +80,10 @@ export function returnedFor({
   return value === undefined ? new ToolResult(content, isError, done, ledger, undefined, details) : value;
 }
 
-/** What somebody brings, where its call is looked for first: by then it may have failed, and that is told to who brings it, or to nobody. */
+/**
+ * A given result whose call must be looked up first. The result may reject meanwhile: its giver learns of that later, or
+ * nobody does, but it must not be an unhandled rejection.
+ */
 export function heardOf(given: unknown): Promise<unknown> {
   const bringing = Promise.resolve(given);
   bringing.catch(() => {});

@@ -1,29 +1,29 @@
-// The room of outputs: the things a tool may put out, as parts a model can read.
+// The room of outputs: what a tool may return, as parts that a model can read.
 //
-// Total: whatever cannot be shown is put into words, and nothing throws.
+// It never fails: what cannot be shown is described in words.
 
 import { messageOf } from "../errors.ts";
 import { unwrapped } from "../input/data-url.ts";
 import { base64 } from "../json/base64.ts";
 import { type ContentPart, type FilePart, holdsFile, type Json } from "../message.ts";
 
-/** One thing a tool puts out. A tool may return a list of them, or a `toolResult` of one. */
+/** One output of a tool. A tool may return a list of them, or a `toolResult` with one. */
 export type ToolOutput =
   | ContentPart
-  /** Told as the address. */
+  /** The model reads the address. */
   | { type: "link"; url: string }
-  /** Told as JSON. */
+  /** The model reads it as JSON. */
   | { type: "json"; json: Json }
   /** `mediaType` defaults to `image/png`. */
   | { type: "image"; url?: string; data?: string | Uint8Array; mediaType?: string; name?: string }
   | { type: "blob"; data: string | Uint8Array; mediaType: string; name?: string };
 
-/** What is told of nothing: providers refuse blank texts. */
+/** The text for nothing: providers refuse blank texts. */
 export const noOutput = "(no output)";
 
 type Shaped = Partial<Record<string, unknown>>;
 
-/** An output as a part; undefined for anything else. What has further members is somebody's data, not an output. */
+/** An output as a part; undefined for anything else. An object with further members is the user's data, not an output. */
 export function outputPart(value: unknown): ContentPart | undefined {
   try {
     return partOf(value);
@@ -32,7 +32,7 @@ export function outputPart(value: unknown): ContentPart | undefined {
   }
 }
 
-/** The parts of a list of outputs. What is none is told as a value, and not left out; nothing is nothing. */
+/** The parts of a list of outputs. An item that is no output is shown as a value, and not left out; an empty list gives no parts. */
 export const outputParts = (given: readonly unknown[]): ContentPart[] =>
   given
     .filter((one) => one !== undefined && one !== null)
@@ -81,10 +81,10 @@ function filePart(given: Shaped, type: string): ContentPart | undefined {
   };
 }
 
-/** A part of our own: a tool may use its object again, and what else it put there must be JSON to be kept. */
+/** A copy of a part: a tool may reuse its object, and other members in it must be JSON to be stored. */
 const own = (part: ContentPart): ContentPart => plain(part, []) as ContentPart;
 
-/** Any value as the text a model reads. */
+/** Any value as text for a model. */
 export function textFor(value: unknown): string {
   if (value === undefined || value === null) return noOutput;
   if (typeof value === "string") return value;
@@ -97,10 +97,13 @@ export function textFor(value: unknown): string {
   }
 }
 
-/** The text for a value that throws when it is looked into. */
+/** The text for a value that throws when it is read. */
 export const unshown = (thrown: unknown): string => `(a value that cannot be shown: ${messageOf(thrown)})`;
 
-/** The value with everything JSON lacks put into words: bigints, circles, binary, maps, sets, errors, functions. */
+/**
+ * The value with everything that JSON lacks described in words: bigints, circular references, binary data, maps, sets,
+ * errors, functions.
+ */
 function plain(value: unknown, parents: readonly object[]): unknown {
   if (typeof value === "bigint") return value.toString();
   if (typeof value === "function" || typeof value === "symbol") return `[${typeof value}]`;
@@ -119,7 +122,7 @@ function plain(value: unknown, parents: readonly object[]): unknown {
   if (Array.isArray(value)) return value.map((item) => plain(item, inside));
   const { toJSON } = value as { toJSON?: unknown };
   if (typeof toJSON === "function") return plain(toJSON.call(value), inside);
-  // A Response, a Promise, a Proxy's target: all that they hold is behind functions.
+  // A Response, a Promise, a Proxy: everything in them is behind functions.
   const kind = Object.prototype.toString.call(value).slice(8, -1);
   if (kind !== "Object" && Object.keys(value).length === 0) return `[${kind}]`;
   return Object.fromEntries(
@@ -127,7 +130,7 @@ function plain(value: unknown, parents: readonly object[]): unknown {
   );
 }
 
-/** A map as an object, or where its keys have no texts of their own, as the list of its entries. */
+/** A map as an object, or as a list of its entries if its keys have no distinct texts. */
 function mapped(entries: [unknown, unknown][], inside: readonly object[]): unknown {
   const isNamed = entries.every(([key]) => typeof key !== "object" || key === null);
   const names = isNamed ? new Set(entries.map(([key]) => String(key))) : undefined;
@@ -136,7 +139,10 @@ function mapped(entries: [unknown, unknown][], inside: readonly object[]): unkno
     : plain(entries, inside);
 }
 
-/** Whether a value is a promise. Nobody waits for it any more, and how it fails is nobody's business: unheard, it would end the process. */
+/**
+ * Whether a value is a promise. Nobody will wait for it, and an unhandled rejection would end the process, so its
+ * rejection is handled here.
+ */
 export function isUnheard(value: unknown): boolean {
   if (!(value instanceof Promise)) return false;
   value.catch(() => {});

@@ -1,7 +1,7 @@
-// The room of rendering: what a tool returned, as parts a model can read.
+// The room of rendering: what a tool returned, as parts that a model can read.
 //
-// Total: every value has a meaning here, and nothing throws. A tool that returns a bigint, a circle or a function has
-// made no mistake that should cost a run.
+// It never fails: every value can be rendered. A tool that returns a bigint, a circular object or a function must not cost a
+// run.
 
 import { ledgerEntries } from "../context/compact/ledger.ts";
 import { sanitized } from "../input/sanitize.ts";
@@ -13,8 +13,9 @@ import { isUnheard, noOutput, outputPart, outputParts, textFor, unshown } from "
 import { DoneSignal, RecordedResult, TaskComplete, ToolResult } from "./tool-result.ts";
 
 /**
- * The result a returned value stands for. A text is itself; a list of outputs (texts, links, JSON, images, blobs,
- * files) is parts; nothing is `(no output)`; bytes are a summary (a tool that wants to show a file says so); everything else is JSON.
+ * The result for a returned value. A string is its own text. A list of outputs (texts, links, JSON, images, blobs, files)
+ * becomes parts. Nothing becomes `(no output)`. Bytes become a summary; to show a file, a tool returns a file output.
+ * Everything else becomes JSON.
  */
 export function renderResult(value: unknown): CallResult {
   try {
@@ -30,7 +31,7 @@ function rendered(value: unknown): CallResult {
   if (value instanceof DoneSignal || value instanceof TaskComplete) return doneResult(value);
   if (value instanceof ToolResult) {
     const ledger = ledgerEntries(value.ledger);
-    // Who makes one by hand may leave out what it must have.
+    // A result that was made by hand may lack members.
     const { content, done }: { content: unknown; done: unknown } = value;
     const parts = Array.isArray(content)
       ? outputParts(content)
@@ -51,21 +52,21 @@ function rendered(value: unknown): CallResult {
   return ok([{ type: "text", text: textFor(value) }]);
 }
 
-/** The result of a tool that says the task is done, thrown or returned. */
+/** The result of a tool that says that the task is done, thrown or returned. */
 export function doneResult({ finalMessage }: DoneSignal | TaskComplete): CallResult {
   const done = lastWord(finalMessage ?? true);
   return { content: [{ type: "text", text: "Task complete" }], isError: false, done };
 }
 
-/** What the run's text is to be. It stands in a record, and is to be read: anything else than a text is put into words. */
+/** The run's final text. It is stored in a record and shown, so any value that is no string is described in words. */
 const lastWord = (done: unknown): true | string => (done === true ? done : textFor(done));
 
-/** The result for something a tool threw. @param text what the model reads of it */
+/** The result for an error that a tool threw. @param text what the model reads of it */
 export function renderThrown(text: string): CallResult {
   return { content: readable([{ type: "text", text }]), isError: true, code: "threw" };
 }
 
-/** The result of a value that a tool returned, or that somebody brought in its place, as the tool tells it. Rejects with what it throws over that. */
+/** The result for a value that a tool returned, or that was given in its place, rendered in the tool's own way. Rejects if that throws. */
 export async function renderTold({ tell }: Tool, value: unknown): Promise<CallResult> {
   if (tell === undefined) return renderResult(value);
   const isOver =
@@ -73,7 +74,7 @@ export async function renderTold({ tell }: Tool, value: unknown): Promise<CallRe
   return renderResult(isOver ? value : await tell(value));
 }
 
-/** What is wrong with a value that has still to be pulled, or to be waited for, which is no result; undefined for any other. */
+/** What is wrong with a value that must still be pulled or awaited, and so is no result; undefined for any other value. */
 export function lazinessOf(value: unknown): string | undefined {
   const kind = lazyKind(value);
   return kind === undefined
@@ -81,7 +82,7 @@ export function lazinessOf(value: unknown): string | undefined {
     : `the tool returned ${kind}, which nobody reads: it must return what came of it, and tell its progress by update()`;
 }
 
-/** As JSON it would be `{}`. Collections are none of it. */
+/** As JSON such a value would be `{}`. Collections are not meant. */
 function lazyKind(value: unknown): string | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   if (Array.isArray(value) && value.filter(isUnheard).length === value.length && value.length > 0)

@@ -1,7 +1,7 @@
 // The room of the agent events: a run as a flat list of small events (BEHAVIOUR D3), ending with the final text.
 //
-// It only renders. Whether an answer's text is the last one is known only when the run goes on or ends, so the texts
-// of an answer without calls are held until then. Calls that never came to their turn are not told.
+// It only renders. Whether the text of an answer is the last one is known only when the run continues or ends, so the texts
+// of an answer without calls are held back until then. Calls whose turn never came are left out.
 
 import { type Clock, systemClock } from "../clock.ts";
 import { errorFrom } from "../errors.ts";
@@ -15,18 +15,18 @@ import { hostedSearches } from "./agent-events/hosted.ts";
 import { type AgentEvent, displayText, screenshotOf } from "./agent-events/shapes.ts";
 
 export interface AgentEventsOptions {
-  /** As the preset's: then the text of an answer without calls is never the last, and is told at once. Default: false. */
+  /** As for the preset. If true, the text of an answer without calls is never the last one, and is emitted at once. Default: false. */
   requireDoneTool?: boolean;
-  /** How a tool is named to the user. Default: it has no `display_name`. */
+  /** The name of a tool for the user. Default: there is no `display_name`. */
   displayName?: (tool: string) => string | undefined;
-  /** Where timestamps come from. Default: the host's. */
+  /** The clock for timestamps. Default: the host's. */
   clock?: Pick<Clock, "now">;
 }
 
 /**
- * A run's events as agent events; breaking off breaks the events off, which aborts the run.
+ * A run's events as agent events. If you stop iterating, the events stop too, which aborts the run.
  * @param events of `agent.stream(…)`
- * @throws an error named `AbortError` when the run was aborted, the run's own error when it failed; there is no `final` then
+ * @throws an error named `AbortError` if the run was aborted, the run's own error if it failed; then there is no `final`
  */
 export async function* agentEvents(
   events: AsyncIterable<RondoEvent>,
@@ -41,23 +41,23 @@ export async function* agentEvents(
   if (view.failure !== undefined) throw view.failure;
 }
 
-/** The first final text of a stream of agent events; empty when there is none. */
+/** The first final text in a stream of agent events; empty if there is none. */
 export async function finalOf(events: AsyncIterable<AgentEvent>): Promise<string> {
   for await (const event of events) if (event.type === "final") return event.content;
   return "";
 }
 
-/** Results of calls that never came to their turn: the loop gave them, so that the history stays valid. */
+/** Results of calls whose turn never came: the loop gave them only to keep the history valid. */
 const untold: ReadonlySet<ResultCode | undefined> = new Set<ResultCode>(["skipped", "not_executed"]);
 
-/** What is told of a refusal without a word. */
+/** The text for a refusal without words. */
 function refusedBy({ origin }: AssistantMessage): string {
   return origin.api.startsWith("anthropic")
     ? "This request was declined by Anthropic's safety classifier."
     : "This request was declined by the model provider.";
 }
 
-/** Arguments that could not be read, as they are told: the same whoever answers the call, unless a hook gave others. */
+/** The shown arguments of a call whose own could not be read: the same whoever gives the result, unless a hook replaced them. */
 function unreadArgs(args: JsonObject, raw: string): Json {
   if (Object.keys(args).some((name) => name !== "_raw")) return args;
   const read = jsonIn(raw);
@@ -65,28 +65,28 @@ function unreadArgs(args: JsonObject, raw: string): Json {
 }
 
 interface Answer {
-  /** Undefined: another process heard it. */
+  /** Undefined: the answer came to another process. */
   message?: AssistantMessage;
   calls: readonly ToolCallPart[];
-  /** Texts that have not been told. */
+  /** Texts that have not been emitted yet. */
   texts: string[];
-  /** All of its texts, as the final text would be. */
+  /** All of its texts, joined as in the final text. */
   text: string;
-  /** Searches the provider made, which count as steps. */
+  /** Searches that the provider ran, which count as steps. */
   hosted: number;
-  /** The call whose turn it is. Undefined: whichever begins next. */
+  /** The call whose turn it is. Undefined: the one that begins next. */
   turn: number | undefined;
-  /** What has been heard of calls whose turn has not come. */
+  /** Events of calls whose turn has not come. */
   held: Map<number, (() => void)[]>;
-  /** Calls whose beginning has been told. */
+  /** Calls whose beginning was emitted. */
   begun: Set<number>;
-  /** A call has ended the run: the rest was never reached. */
+  /** A call has ended the run, so the calls after it are never reached. */
   over: boolean;
-  /** What that call says the run's text is. */
+  /** The run's text according to that call. */
   done?: boolean | string;
 }
 
-/** An answer of which nothing was heard: another process did, and its calls are told as they begin. */
+/** An answer that came to another process: its calls are emitted in the order in which they begin. */
 const unheardAnswer = (): Answer => ({
   calls: [],
   texts: [],
@@ -100,7 +100,7 @@ const unheardAnswer = (): Answer => ({
 
 /** Renders live events as they come. */
 export class AgentEventsView {
-  /** What the run failed with, once it has ended so. */
+  /** The run's error, once it has failed. */
   failure: Error | undefined;
   readonly #options: AgentEventsOptions;
   readonly #push: (event: AgentEvent) => void;
@@ -116,7 +116,7 @@ export class AgentEventsView {
     this.#clock = options.clock ?? systemClock;
   }
 
-  /** Takes a live event in. */
+  /** Takes one live event. */
   hear(event: RondoEvent): void {
     switch (event.type) {
       case "step_start":
@@ -187,7 +187,7 @@ export class AgentEventsView {
       this.#push({ type: "text", content, timestamp: this.#clock.now() });
   }
 
-  /** Tells it now, or when the calls before it have been told: calls are told in the order the model wrote them. */
+  /** Emits it now, or after the events of earlier calls: calls are emitted in the order in which the model wrote them. */
   #inTurn(call: CallView, tell: (answer: Answer, at: number) => void): void {
     this.#answer ??= unheardAnswer();
     const answer = this.#answer;
@@ -203,7 +203,7 @@ export class AgentEventsView {
   }
 
   #start(call: CallView, answer: Answer, at: number): void {
-    // One that goes on, a sub-agent that waited for somebody, has been told.
+    // A sub-agent that continues after it had waited was emitted already.
     if (answer.begun.has(at)) return;
     answer.begun.add(at);
     const { id, name } = call;

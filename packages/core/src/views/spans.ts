@@ -1,20 +1,21 @@
-// The room of spans: a run, its requests and its calls as OpenTelemetry has them.
+// The room of spans: a run, its requests and its calls as OpenTelemetry spans.
 //
-// Names and attributes are those of its conventions for generative AI, which are in development; what they lack is named
-// `rondo.`. A sub-agent's run stands below the call that it is. Spans are for eyes, as the events are that they are made of.
+// Names and attributes follow OpenTelemetry's conventions for generative AI, which are still in development; attributes that
+// they lack begin with `rondo.`. A sub-agent's run is below its call. Spans are made from events, and like those they are
+// only for watching.
 
 import type { ErrorData } from "../errors.ts";
 import type { CallView, Listener, RondoEvent } from "../events.ts";
 import { type AssistantMessage, addUsage, type Usage } from "../message.ts";
 
-/** What is asked of a span. */
+/** The methods of a span that are used. */
 export interface TraceSpan {
   setAttribute(name: string, value: string | number | string[]): unknown;
   setStatus(status: { code: number; message?: string }): unknown;
   end(): void;
 }
 
-/** What is asked of `@opentelemetry/api`: `import * as otel from "@opentelemetry/api"` is one. */
+/** The parts of `@opentelemetry/api` that are used: `import * as otel from "@opentelemetry/api"` fits. */
 export interface OpenTelemetry<Span extends TraceSpan, Context> {
   readonly trace: {
     getTracer(name: string): { startSpan(name: string, options: { kind: number }, above: Context): Span };
@@ -24,19 +25,19 @@ export interface OpenTelemetry<Span extends TraceSpan, Context> {
 }
 
 export interface TracedOptions<Span extends TraceSpan> {
-  /** What the runs stand below. Default: the span that is active when a run begins. */
+  /** The parent of the runs' spans. Default: the span that is active when a run begins. */
   above?: Span;
-  /** The agent's name: that of a run's span, and `gen_ai.agent.name`. Sub-agents have their tool's. Default: none. */
+  /** The agent's name, for a run's span and `gen_ai.agent.name`. Sub-agents have their tool's name. Default: none. */
   agent?: string;
-  /** Whether the arguments and results of calls stand in their spans. They may hold what is nobody else's. Default: false. */
+  /** Whether spans contain the arguments and results of calls, which may be confidential. Default: false. */
   content?: boolean;
 }
 
-/** The kinds of spans that there are here. */
+/** The kinds of spans that are used. */
 const kind = { internal: 0, client: 2 };
 const failed = 2;
 
-/** Providers that have another name there. */
+/** Providers with another name in these conventions. */
 const providerNames: Readonly<Record<string, string>> = {
   azure: "azure.ai.openai",
   bedrock: "aws.bedrock",
@@ -55,9 +56,9 @@ const usageNames: Readonly<Record<keyof Usage, string>> = {
 };
 
 /**
- * Tells OpenTelemetry of runs: a span a run, and below it one a request, a call and a summary of the history.
+ * Reports runs to OpenTelemetry: a span for each run, and below it one for each request, call and summary of the history.
  * @param otel OpenTelemetry's API, as its package exports it
- * @returns a listener, for one session at a time: `agent.run(task, { onEvent: traced(otel) })`
+ * @returns a listener for one session at a time: `agent.run(task, { onEvent: traced(otel) })`
  */
 export function traced<Span extends TraceSpan, Context>(
   otel: OpenTelemetry<Span, Context>,
@@ -85,7 +86,7 @@ class Spans<Span extends TraceSpan, Context> {
   hear(event: RondoEvent): void {
     switch (event.type) {
       case "run_start":
-        // One that was left parked is not ended by anybody else.
+        // A run that was left parked would not be ended by anything else.
         this.#endRun();
         this.#begin().setAttribute("gen_ai.conversation.id", event.session);
         return;
@@ -125,7 +126,7 @@ class Spans<Span extends TraceSpan, Context> {
     }
   }
 
-  /** A run's span. A run that another process began has begun here when first something of it is heard. */
+  /** A run's span. For a run that another process began, it begins with the first event that comes here. */
   #begin(): Span {
     const { agent, above } = this.#options;
     const active = this.#otel.context.active();
@@ -192,7 +193,7 @@ class Spans<Span extends TraceSpan, Context> {
     ended(span, isError ? { kind: error, message: result ?? error } : undefined);
   }
 
-  /** The spans of a sub-agent, below those of the call that it is. */
+  /** The spans of a sub-agent, below its call's span. */
   #childOf({ key, name }: CallView): Spans<Span, Context> {
     const known = this.#children.get(key);
     if (known !== undefined) return known;
@@ -202,7 +203,7 @@ class Spans<Span extends TraceSpan, Context> {
     return child;
   }
 
-  /** What is still open of a run ends with it: it failed for good, or nobody waits for it any more. */
+  /** Ends what is still open together with the run: it has failed for good, or nobody waits for it any more. */
   #endRun(error?: Pick<ErrorData, "kind" | "message">): void {
     this.#request = ended(this.#request, error);
     this.#summary = ended(this.#summary);
@@ -215,7 +216,7 @@ class Spans<Span extends TraceSpan, Context> {
   }
 }
 
-/** Ends a span, where there is one, and leaves none. */
+/** Ends a span if there is one, and returns undefined in its place. */
 function ended(span: TraceSpan | undefined, error?: { kind: string; message: string }): undefined {
   if (error !== undefined) {
     span?.setAttribute("error.type", error.kind);

@@ -1,8 +1,8 @@
-// The room of the strategy view: a run as the messages of an agent strategy. Texts for the user, logs for whoever
-// follows the rounds, files, and the bill at the end.
+// The room of the strategy view: a run as the messages of an agent strategy. Texts for the user, logs for those who follow
+// the rounds, files, and the costs at the end.
 //
-// It only renders events; the run neither knows nor waits. What was said of an answer before it was whole cannot be
-// taken back, so everything is told once: what came as deltas is not told again with the message.
+// It only renders events; the run does not know it and does not wait for it. What was emitted of an incomplete answer cannot
+// be taken back, so everything is emitted once: text that came as deltas is not emitted again with the message.
 
 import { systemClock } from "../clock.ts";
 import type { CallView, RondoEvent } from "../events.ts";
@@ -24,7 +24,7 @@ import {
 import { type OpenLog, OpenLogs } from "./strategy-messages/open-logs.ts";
 
 /**
- * A run's events as strategy messages; breaking off breaks the events off, which aborts the run.
+ * A run's events as strategy messages. If you stop iterating, the events stop too, which aborts the run.
  * @param events of `agent.stream(…)`
  */
 export async function* strategyMessages(
@@ -48,26 +48,26 @@ interface OpenCall {
 }
 
 interface Round {
-  /** Undefined, as the thought's: another process began it, and has told that. */
+  /** Undefined, like the log of the thought: another process began it, and emitted that there. */
   log?: OpenLog;
   thought?: OpenLog;
   /** The thought's log is finished. */
   answered: boolean;
   step: number;
   model: string;
-  /** What the user has been told of the answer so far. */
+  /** What was emitted of the answer so far. */
   told: string;
   /** Text that came after a call. */
   late: string;
   sawCall: boolean;
-  /** The reasoning part that is being told. */
+  /** The reasoning part that is being emitted. */
   thinking: number | undefined;
   response: string;
   message?: AssistantMessage;
   cost?: RoundCost;
-  /** By their place in the answer. */
+  /** By their position in the answer. */
   calls: Map<number, OpenCall>;
-  /** Of the calls that have been told, in their order. */
+  /** Outcomes of the calls that were emitted, in their order. */
   outcomes: CallOutcome[];
 }
 
@@ -89,7 +89,7 @@ export class StrategyView {
     this.#emit = options.emitIntermediateThoughts ?? true;
   }
 
-  /** Takes a live event in. */
+  /** Takes one live event. */
   hear(event: RondoEvent): void {
     switch (event.type) {
       case "request":
@@ -128,9 +128,9 @@ export class StrategyView {
   #request({ step, origin }: Pick<RondoEvent & { type: "request" }, "step" | "origin">): void {
     const open = this.#round;
     if (open?.step === step && !open.answered) {
-      // A thought that broke off is closed, or all that follows would be part of it.
+      // A thought that broke off must be closed: otherwise everything after it would be part of it.
       this.#closeThinking();
-      // What the failed attempt said stands; the next one is told from its beginning.
+      // The text of the failed attempt stays. The next attempt is emitted from its beginning.
       Object.assign(open, { told: "", late: "", sawCall: false, thinking: undefined, model: origin.model });
       return;
     }
@@ -159,7 +159,7 @@ export class StrategyView {
     this.#tell(round, "\n</think>");
   }
 
-  /** A piece of the answer: told now, unless a call came before it. */
+  /** Emits a piece of the answer now, unless a call came before it. */
   #tell(round: Round, text: string): void {
     if (text === "") return;
     if (round.sawCall) {
@@ -171,7 +171,7 @@ export class StrategyView {
   }
 
   #message({ step, message }: RondoEvent & { type: "message" }): void {
-    // Whoever listens from the middle of an answer on hears it whole here.
+    // A listener that started in the middle of an answer gets all of it here.
     if (this.#round === undefined) this.#request({ step, origin: message.origin });
     const round = this.#round;
     if (round?.thought === undefined) return;
@@ -196,7 +196,7 @@ export class StrategyView {
     this.#logs.finish(round.thought, finished);
   }
 
-  /** What is still to be told of an answer, now that it is whole. */
+  /** What is still to be emitted of an answer, now that it is complete. */
   #shown(round: Round, tools: readonly string[]): string {
     const { response, told, late } = round;
     const hasCalls = tools.length > 0;
@@ -215,7 +215,7 @@ export class StrategyView {
     this.#round ??= { ...newRound(0, ""), answered: true };
     const round = this.#round;
     const place = placeIn(call.key);
-    // One that goes on, a sub-agent that waited for somebody, has begun already.
+    // A sub-agent that continues after it had waited has begun already.
     if (!round.calls.has(place)) round.calls.set(place, { call, startedAt: this.#now(), told: false });
     this.#tellCalls(round);
   }
@@ -233,14 +233,17 @@ export class StrategyView {
       name: call.name,
       ...(written?.argsError === undefined ? { args: call.args } : {}),
       response,
-      // A result that somebody brought has a code, and is none for that.
+      // A result that was given with `answer` has a code too, but that does not make it an error.
       ...(code === undefined || !isError ? {} : { error: response }),
     };
     open.ended = { at: this.#now(), content, outcome };
     this.#tellCalls(round);
   }
 
-  /** Tells of calls in their order: one that was answered before an earlier one ran waits for it. Of an answer that another process heard, as they begin. */
+  /**
+   * Emits calls in their order: one that has its result before an earlier one ran waits for that. If the answer came to
+   * another process, they are emitted as they begin.
+   */
   #tellCalls(round: Round): void {
     for (;;) {
       const open =
@@ -313,7 +316,7 @@ export class StrategyView {
         context: "",
       });
     this.#push({ type: "json", json: { execution_metadata: executionMetadata(this.#costs) } });
-    // The next run of the session has a bill of its own.
+    // The next run of the session has its own costs.
     this.#costs.length = 0;
   }
 
@@ -341,7 +344,7 @@ const newRound = (step: number, model: string): Round => ({
   outcomes: [],
 });
 
-/** The answer as one text, its reasoning as thought blocks. */
+/** The answer as one text, with its reasoning as thought blocks. */
 function responseOf(message: AssistantMessage): string {
   let response = "";
   for (const part of message.content) {

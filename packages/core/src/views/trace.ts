@@ -1,7 +1,7 @@
-// The room of the trace: a run as the lines of a glass-box agent, one tag a line, for whoever sits in front of it.
+// The room of the trace: a run as lines of a glass-box agent, one tag a line, for a person at a terminal.
 //
-// It only renders events. What a model or a tool wrote is shown without what a terminal would obey. That the loop ends
-// is told when it has ended: other rules than the stop reason may ask again.
+// It only renders events. Texts of a model or a tool are shown without control sequences that a terminal would obey. The end
+// of the loop is shown only when the run has ended, because other rules than the stop reason may continue it.
 
 import type { CallView, RondoEvent } from "../events.ts";
 import { cleanOutput } from "../input/terminal-text.ts";
@@ -11,25 +11,25 @@ import { stopReasonOf } from "../presets/think-act-observe/stop.ts";
 import { iterationsOf } from "../presets/think-act-observe.ts";
 
 export interface TraceOptions {
-  /** Where lines go: a function of a line, or a stream such as `process.stderr`. Default: `console.log`. */
+  /** Where lines are written: a function that takes a line, or a stream such as `process.stderr`. Default: `console.log`. */
   to?: ((line: string) => void) | TraceStream;
-  /** ANSI colours. Default: where `to` is a terminal, unless `env` says NO_COLOR. */
+  /** ANSI colours. Default: if `to` is a terminal, unless NO_COLOR is set in `env`. */
   colors?: boolean;
-  /** Where `NO_COLOR` is looked up. Default: the process's environment, where there is one. */
+  /** Where `NO_COLOR` is looked up. Default: the environment of the process, if there is one. */
   env?: Readonly<Record<string, string | undefined>>;
   /** The N of `Iteration i/N`, as given to the preset. Default: 10. */
   maxIterations?: number | null;
 }
 
-/** What the trace needs of a stream of text. */
+/** The methods of a text stream that the trace needs. */
 export interface TraceStream {
   write(text: string): unknown;
   isTTY?: boolean;
 }
 
 /**
- * A listener that writes a run's events as lines: hand it to `onEvent`, or to a session's `subscribe`.
- * @throws RondoError `invalid_request` when `maxIterations` is no whole number, or below 0
+ * A listener that writes a run's events as lines: pass it as `onEvent`, or to a session's `subscribe`.
+ * @throws RondoError `invalid_request` if `maxIterations` is not a whole number, or below 0
  */
 export function trace(options: TraceOptions = {}): (event: RondoEvent) => void {
   const { to } = options;
@@ -39,9 +39,9 @@ export function trace(options: TraceOptions = {}): (event: RondoEvent) => void {
 }
 
 /**
- * A run's events as lines; breaking off breaks the events off, which aborts the run.
+ * A run's events as lines. If you stop iterating, the events stop too, which aborts the run.
  * @param events of `agent.stream(…)`
- * @param options without `to`; colours only where `colors` asks for them
+ * @param options without `to`; there are colours only if `colors` asks for them
  */
 export async function* traceLines(
   events: AsyncIterable<RondoEvent>,
@@ -57,7 +57,7 @@ export async function* traceLines(
 
 type Tag = "AGENT" | "HISTORY" | "LLM" | "THINK" | "ACT" | "OBSERVE";
 
-/** SGR numbers, as every terminal knows them. */
+/** SGR numbers, the same in every terminal. */
 const sgr = { bold: 1, red: 31, green: 32, yellow: 33, blue: 34, magenta: 35, cyan: 36, gray: 90 } as const;
 
 const tagColors: { readonly [tag in Tag]: keyof typeof sgr } = {
@@ -85,15 +85,15 @@ class TraceView {
   readonly #write: (line: string) => void;
   readonly #colors: boolean;
   readonly #max: number;
-  /** What is told of the last answer once the run has ended with it. */
+  /** The line about the last answer, written once the run has ended with it. */
   #ending: string | undefined;
-  /** Calls of the present answer, by their place in it. */
+  /** Calls of the current answer, by their position in it. */
   readonly #calls = new Map<number, TracedCall>();
-  /** The place of the call that is told next. Undefined: the answer was another process's, and calls are told as they begin. */
+  /** The position of the call that is shown next. Undefined: the answer came to another process, and calls are shown as they begin. */
   #place: number | undefined;
-  /** The answer may be the last: its calls are told once they have run. */
+  /** The answer may be the last one: its calls are shown once they have run. */
   #holds = false;
-  /** The model is at work: what is warned of now is about its answer. */
+  /** A model call is running: a warning that comes now is about its answer. */
   #asking = false;
 
   constructor(write: (line: string) => void, colors: boolean, maxIterations: number | null | undefined) {
@@ -162,7 +162,7 @@ class TraceView {
     this.#ending = reason === "end_turn" ? endings.endTurn : calls.length === 0 ? endings.noCalls : undefined;
   }
 
-  /** One that goes on, a sub-agent that waited for somebody, has begun already. */
+  /** A sub-agent that continues after it had waited has begun already. */
   #toolStart(call: CallView): void {
     const place = placeIn(call.key);
     if (!this.#calls.has(place)) this.#calls.set(place, { call, told: false, over: false });
@@ -174,13 +174,13 @@ class TraceView {
     return [...this.#calls.values()].find(({ over }) => !over);
   }
 
-  /** Tells of calls in their order: one that was answered before an earlier one ran waits for it. */
+  /** Shows calls in their order: one that has its result before an earlier one ran waits for that. */
   #tellCalls(): void {
     for (;;) {
       const open = this.#nextCall();
       if (open === undefined) return;
       const { call, end } = open;
-      // A call that the last answer asked for and nobody ran has a result only so that the history stays whole.
+      // A call of the last answer that did not run has a result only to keep the history valid.
       const hidden = this.#holds && end?.code === "not_executed";
       if (!open.told && !hidden && (!this.#holds || end !== undefined)) {
         this.#act(call);
@@ -212,23 +212,23 @@ class TraceView {
   }
 }
 
-/** A text without what a terminal obeys, or what turns the direction of writing; its lines stay. */
+/** A text without control sequences that a terminal would obey or that change the direction of writing; its lines stay. */
 const clean = (text: string): string => cleanOutput(text).replace(/[\u2028-\u202e\u2066-\u2069]/g, "");
 
-/** The same on one line: a name must not look like a line of its own. */
+/** The same on one line: a name must not look like a line of the trace. */
 const word = (text: string): string => clean(text).replaceAll("\n", " ");
 
 function resultText(content: readonly ContentPart[]): string {
   return content.map((part) => (part.type === "text" ? part.text : `[${part.mediaType}]`)).join("");
 }
 
-/** The first characters of a text, never half a one. */
+/** The first characters of a text, never half of one. */
 function firstOf(text: string, count: number): string {
   if (text.length <= count) return text;
   return [...text.slice(0, 2 * count)].slice(0, count).join("");
 }
 
-/** A text, or its first characters and `...` where there are more. */
+/** A text, or its first characters and `...` if it has more. */
 function preview(text: string, count: number): string {
   const first = firstOf(text, count);
   return first.length === text.length ? text : `${first}...`;

@@ -84,7 +84,7 @@ describe("the share of a window", () => {
     expect(maxResultChars(undefined, now)).toBe(16_000);
   });
 
-  test("C3.26 is taken from the model in use, or from the option, or is the cap where nobody knows", async () => {
+  test("C3.26 uses the window of the model in use, or of the option; if it is unknown, the hard cap", async () => {
     const text = "x".repeat(500_000);
     const cap = { form: "notice" as const };
     const none = { blobs: null };
@@ -100,7 +100,7 @@ describe("one text", () => {
   const lines = (count: number): string =>
     Array.from({ length: count }, (_, at) => `line ${String(at).padStart(4, "0")}`).join("\n");
 
-  test("C3.27 that fits is unchanged; otherwise its head is kept, at least the minimum, up to a line end beyond 80 % of it", () => {
+  test("C3.27 that fits is unchanged; otherwise its head is kept, at least the minimum, up to a line end after 80 % of it", () => {
     const text = "x".repeat(10_000);
     expect(capText(text, 10_000, { suffix: "[cut]" })).toBe(text);
     expect(capText(text, 5_000, { suffix: "[cut]" })).toBe(`${"x".repeat(4_995)}[cut]`);
@@ -114,7 +114,7 @@ describe("one text", () => {
     expect(capText(early, 1_005, { suffix: "[cut]", minKeep: 10 })).toBe(`${early.slice(0, 1_000)}[cut]`);
   });
 
-  test("C3.27 whose last 2,000 characters say how things went keeps head and tail, with a marker between", () => {
+  test("C3.27 whose last 2,000 characters say how things went keeps head and tail, with a marker in between", () => {
     const words = [
       ..."Error|EXCEPTION|failed|fatal|Traceback|panic|stack trace|errno|exit code".split("|"),
       ..."TypeError|3 errors|RuntimeException|subpanics".split("|"),
@@ -138,7 +138,7 @@ describe("one text", () => {
       expect(capText(plain, 10_005, { suffix: "[cut]" })).toBe(`${plain.slice(0, 10_000)}[cut]`);
   });
 
-  test("C3.27 its tail is 30 % and at most 4,000; it needs twice the minimum in all and more than the minimum for the head", () => {
+  test("C3.27 has a tail of 30 %, at most 4,000; for that it needs twice the minimum in all, and more than the minimum for the head", () => {
     const text = `${"x".repeat(100_000)} done`;
     const wide = capText(text, 50_005, { suffix: "[cut]" });
     expect(wide).toBe(`${text.slice(0, 50_000 - 4_000 - marker.length)}${marker}${text.slice(-4_000)}[cut]`);
@@ -149,7 +149,7 @@ describe("one text", () => {
     expect(capText(text, 206, { suffix: "[cut]", minKeep: 100 })).not.toContain(marker);
   });
 
-  test("C3.27 head and tail are cut at lines where those are near", () => {
+  test("C3.27 is cut at line ends if there are any near", () => {
     const text = `${lines(2_000)}\ndone`;
     const cut = capText(text, 5_005, { suffix: "[cut]", minKeep: 100 });
     const [head = "", tail = ""] = cut.slice(0, -5).split(marker);
@@ -171,7 +171,7 @@ describe("one text", () => {
     expect(capText(long, 5_005, { suffix: "[cut]", minKeep: 100 }).length).toBe(5_005);
   });
 
-  test("C3.28 says under it in the older form that it was cut, word for word", async () => {
+  test("C3.28 has the note of the older form after it, word for word", async () => {
     const suffix =
       "\n\n⚠️ [Content truncated — original was too large for the model's context window. The content above is a partial view. If you need more, request specific sections or use offset/limit parameters to read smaller chunks.]";
     expect(noticeSuffix).toBe(suffix);
@@ -179,7 +179,7 @@ describe("one text", () => {
     expect(textOf(message)).toBe(`${"x".repeat(12_000 - suffix.length)}${suffix}`);
   });
 
-  test("C3.28 says under it in the newer form how many characters are gone, and never exceeds the limit, whatever it must give up", () => {
+  test("C3.28 has the number of removed characters after it in the newer form, and never exceeds the limit, whatever must be dropped", () => {
     expect(capText("x".repeat(10_000), 5_000)).toBe(
       `${"x".repeat(4_964)}[... 5036 more characters truncated]`,
     );
@@ -192,7 +192,7 @@ describe("one text", () => {
     expect(capText("x".repeat(10_000), 10)).toHaveLength(10);
   });
 
-  test("for any text: never longer than it may be, never a character cut, the same when it fits, and its ends are the text's", () => {
+  test("whatever it is, is never longer than allowed, is never cut inside a character, and keeps its beginning and end", () => {
     const any = fc.string({
       unit: fc.constantFrom("😀", "ä", "a", "\n", "\r\n", " done", "}"),
       maxLength: 600,
@@ -225,7 +225,7 @@ describe("one text", () => {
 });
 
 describe("one result", () => {
-  test("C3.29 in the older form shares its budget among its texts by their length, each at least the minimum and its suffix, and keeps images", () => {
+  test("C3.29 in the older form divides its budget among its texts by length, each at least the minimum and its suffix, and keeps images", () => {
     const cap = { form: "notice" as const };
     const content = [
       image,
@@ -250,7 +250,7 @@ describe("one result", () => {
     expect(tight.content.map((part) => part.type === "text" && part.text.length)).toEqual([least, least]);
   });
 
-  test("C3.29 in the newer form becomes one excerpt under a header, and what is not text follows", () => {
+  test("C3.29 in the newer form becomes one excerpt under a header, followed by what is not text", () => {
     const text = `${"a".repeat(20_000)}😀\n${"b".repeat(20_000)}`;
     const message = toolMessage([image, ...parts(text, "end")], true);
     const about = {
@@ -288,7 +288,7 @@ describe("one result", () => {
     expect(/--- last excerpt ---\n(x+)/.exec(wide)?.[1]).toHaveLength(4_000);
   });
 
-  test("C3.29 leaves out the lines it knows nothing of, and is the header alone where there is no room", () => {
+  test("C3.29 leaves out unknown facts, and is only the header if there is no room", () => {
     const text = "x".repeat(5_000);
     const bare = excerptOf(text, 2_000, { tool: "shell" });
     for (const label of [
@@ -314,7 +314,7 @@ describe("one result", () => {
     }
   });
 
-  test("for any parts: an excerpt is never longer than it may be, no character is cut, and files stay", () => {
+  test("whatever its parts are, is never longer than allowed, is never cut inside a character, and keeps its files", () => {
     const text = fc.string({
       unit: fc.constantFrom("😀", "ä", "a", "\n", "\r\n", " done"),
       maxLength: 2_000,
@@ -350,7 +350,7 @@ describe("one result", () => {
     );
   });
 
-  test("C3.29 in a run names its call and the ref of the whole, in either form", async () => {
+  test("C3.29 in a run names its call and the ref of the full text, in either form", async () => {
     const text = "x".repeat(50_000);
     const excerpt = await resultOf(text, {});
     expect(textOf(excerpt)).toContain(
@@ -369,7 +369,7 @@ describe("a whole history", () => {
     toolMessage(parts(letter.repeat(50_000)), false, id);
   const small = toolMessage(parts("fine"));
 
-  test("C3.30 only results are cut: every other message and every result that fits keeps its identity, and the cuts are counted", () => {
+  test("C3.30 only results are cut: all other messages, and results that fit, keep their identity, and the cuts are counted", () => {
     const messages: Message[] = [userText("u".repeat(90_000)), large("1"), small, large("2")];
     const { messages: capped, count } = capMessages(messages, 128_000);
     expect(count).toBe(2);
@@ -383,7 +383,7 @@ describe("a whole history", () => {
     expect(capMessages(messages, 128_000, { maxChars: 60_000 }).count).toBe(0);
   });
 
-  test("C3.30 a history that is shrunk says why it was not, and swallows what goes wrong", () => {
+  test("C3.30 if it cannot be shrunk, the reason is returned, and nothing is thrown", () => {
     expect(shrinkHistory([], 128_000)).toEqual({ messages: [], count: 0, reason: "empty session" });
     expect(shrinkHistory([userText("hi"), small], 128_000)).toEqual({
       messages: [userText("hi"), small],
@@ -400,7 +400,7 @@ describe("a whole history", () => {
     });
   });
 
-  test("C3.30 all results together may have what one may have: the newest give way first, down to nothing but the note", () => {
+  test("C3.30 all results together may have what one may have: the newest are shortened first, down to the note alone", () => {
     const messages = [1, 2, 3, 4].map((at) =>
       toolMessage(parts(String(at).repeat(6_000)), false, `call_${at}`),
     );
@@ -418,7 +418,7 @@ describe("a whole history", () => {
     expect(shrinkHistory(messages, 128_000, { form: "notice" }).reason).toBe("no oversized tool results");
   });
 
-  test("C3.30 a shrunk history is what a session goes on with", async () => {
+  test("C3.30 a session continues from a shrunk history", async () => {
     const model = scripted([call("shell"), say("done"), say("shorter")]);
     const tools = [echo("shell", { execute: () => "x".repeat(45_000) })];
     const agent = new Agent({ model, tools, context: { cap: null } });
@@ -432,7 +432,7 @@ describe("a whole history", () => {
     expect(lengthOf(sent)).toBeLessThanOrEqual(2_400);
   });
 
-  test("C3.31 only a result is ever oversized, by the sum of its texts alone", () => {
+  test("C3.31 only a result can be oversized, by the sum of its texts alone", () => {
     expect(isOversized(userText("x".repeat(1_000_000)), 128_000)).toBe(false);
     expect(
       isOversized(toolMessage([...parts("x".repeat(8_000), "x".repeat(8_000)), image, image]), 128_000),

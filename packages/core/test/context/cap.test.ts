@@ -39,7 +39,7 @@ async function resultOf(tool: Tool, options: Partial<AgentOptions> = {}): Promis
 }
 
 describe("in a small window", () => {
-  test("the default is no more than a quarter of it, and a size that was asked for holds whatever the window", async () => {
+  test("the default is at most a quarter of it; a size that was set applies whatever the window is", async () => {
     const text = linesOf(3_000);
     const sizes = await Promise.all(
       [{ window: 8_000 }, { window: 200_000 }, { window: 8_000, cap: { bytes: 20_000 } }].map(
@@ -58,8 +58,8 @@ describe("in a small window", () => {
   });
 });
 
-describe("whole texts", () => {
-  test("D9.45 every result is saved whole with its call's id, its tool and whether it is an error; the store says its size and lines", async () => {
+describe("full texts", () => {
+  test("D9.45 every result's full text is stored with its call's id, its tool and whether it is an error; the store returns its size and lines", async () => {
     const saved: [string, BlobOrigin][] = [];
     const told: unknown[] = [];
     const inner = memoryBlobs();
@@ -96,7 +96,7 @@ describe("whole texts", () => {
     expect(textOf(messages[2] as ToolMessage)).toBe("a\nb");
   });
 
-  test("D9.45 a store that throws, rejects or refuses costs the ref and nothing else, and the watcher is told", async () => {
+  test("D9.45 a store that throws, rejects or refuses costs only the ref, and a warning is emitted", async () => {
     const failures: BlobStore["put"][] = [
       () => {
         throw new Error("the disk is on fire");
@@ -126,7 +126,7 @@ describe("whole texts", () => {
     expect(message.ref).toBeUndefined();
   });
 
-  test("D9.45 a cap that is off leaves every result untouched and keeps nothing", async () => {
+  test("D9.45 without a cap every result is unchanged and nothing is stored", async () => {
     const blobs = memoryBlobs({ blobBytes: 0 });
     const text = `first\r\n${linesOf(10_000)}`;
     const message = await resultOf(saying(text), { blobs, context: { cap: null } });
@@ -148,7 +148,7 @@ describe("the immediate cut", () => {
     expect(textOf(await resultOf(saying(fits)))).toBe(fits);
   });
 
-  test("D9.46 counts bytes of UTF-8 and one for a line end, to the very byte", () => {
+  test("D9.46 counts bytes of UTF-8, one for a line end, exactly", () => {
     expect(firstLines("ab\ncd\nef", 8)).toEqual({ text: "ab\ncd\nef", cut: false });
     expect(firstLines("ab\ncd\nef", 7)).toEqual({ text: "ab\ncd", cut: true });
     expect(firstLines("ab\ncd\nef", 5)).toEqual({ text: "ab\ncd", cut: true });
@@ -158,14 +158,14 @@ describe("the immediate cut", () => {
     expect(firstLines("a\n\n\nb", 3)).toEqual({ text: "a\n\n", cut: true });
   });
 
-  test("D9.46 a first line that is too long leaves only the note, where long lines are left out", async () => {
+  test("D9.46 leaves only the note if the first line is too long and long lines are left out", async () => {
     const whole = `${"x".repeat(100)}\nshort`;
     const cap = { bytes: 50, longLine: "leave_out" as const };
     const message = await resultOf(saying(whole), { context: { cap } });
     expect(textOf(message)).toBe(`\n\n[tool output truncated; ref=${blobRef(whole)}]`);
   });
 
-  test("the beginning of a line that alone is too long stays: a result that is one line of JSON is not told as nothing", async () => {
+  test("keeps the beginning of a line that alone is too long: a result of one JSON line does not become empty", async () => {
     const whole = JSON.stringify(Array.from({ length: 20_000 }, (_, at) => ({ at })));
     const text = textOf(await resultOf(saying(whole)));
     expect(text).toBe(`${whole.slice(0, 51_200)}\n\n[tool output truncated; ref=${blobRef(whole)}]`);
@@ -187,7 +187,7 @@ describe("the immediate cut", () => {
     );
   });
 
-  test("D9.46 where every text is kept whole, CRLF becomes LF also in a result that fits, unless the cap leaves it as it is", async () => {
+  test("D9.46 makes CRLF into LF also in a result that fits, if every text is stored, unless the cap ignores that result", async () => {
     const whole = "one\r\ntwo";
     const cap = { keep: "every", exempt: ["mine"] } as const;
     expect(textOf(await resultOf(saying(whole), { context: { cap } }))).toBe("one\ntwo");
@@ -195,7 +195,7 @@ describe("the immediate cut", () => {
     expect(textOf(await resultOf(saying(whole)))).toBe(whole);
   });
 
-  test("D9.46 the reader tools are never cut, whatever they are named, nor are tools that are exempt", async () => {
+  test("D9.46 never cuts the reader tools, whatever their names are, nor exempt tools", async () => {
     const whole = linesOf(100);
     const readers = { read: "tool_output_cache", search: "tool_output_cache_grep" };
     const cap = { bytes: 100, readers, exempt: ["mine"] };
@@ -206,7 +206,7 @@ describe("the immediate cut", () => {
     );
   });
 
-  test("D9.46 a result with files can be left as it is, and its text projection is kept", async () => {
+  test("D9.46 can leave a result with files as it is, and stores its text", async () => {
     const content = [
       { type: "text" as const, text: linesOf(100) },
       { type: "file" as const, mediaType: "image/png", data: "AAAA" },
@@ -223,7 +223,7 @@ describe("the immediate cut", () => {
     expect(blobs.get("s", message.ref ?? "")).toBe(`${linesOf(100)}\n[image]\n[document]`);
   });
 
-  test("leaves the files of a result where they stand, and cuts its texts as one, when it is not told to leave it", async () => {
+  test("keeps the files of a result in their places, and cuts its texts as one, unless told to leave it", async () => {
     const image = { type: "file" as const, mediaType: "image/png", data: "A".repeat(1000) };
     const content = [
       image,
@@ -239,7 +239,7 @@ describe("the immediate cut", () => {
     ]);
   });
 
-  test("D9.48 the longest line a reader shows is no matter of the cap: a line of any length is kept whole", async () => {
+  test("D9.48 ignores the longest line that a reader shows: a line of any length is kept in full", async () => {
     const whole = `${"x".repeat(5_000)}\n${"y".repeat(5_000)}\n${"z".repeat(50_000)}`;
     const cap = { readers: { maxLineLength: 2_000 } };
     const message = await resultOf(saying(whole), { context: { cap } });
@@ -247,7 +247,7 @@ describe("the immediate cut", () => {
     expect(textOf(message)).toBe(`${kept}\n\n[tool output truncated; ref=${blobRef(whole)}]`);
   });
 
-  test("is told as an event with its sizes in bytes, and journaled with the result", async () => {
+  test("emits an event with its sizes in bytes, which are journaled with the result", async () => {
     const journal = memoryJournal();
     const whole = linesOf(5000);
     const model = scripted([call("big"), say("done")]);
@@ -273,7 +273,7 @@ describe("the immediate cut", () => {
     expect(journal.blobs.get("s", blobRef(whole))).toBe(whole);
   });
 
-  test("keeps the whole text before the result is journaled", async () => {
+  test("stores the full text before the result is journaled", async () => {
     const seen: string[] = [];
     const inner = memoryBlobs();
     const memory = memoryJournal();
@@ -297,7 +297,7 @@ describe("the immediate cut", () => {
     expect(seen).toEqual(["kept", "journaled"]);
   });
 
-  test("refuses a size that is none, naming the option", () => {
+  test("refuses an invalid size, naming the option", () => {
     const model = scripted([say("done")]);
     expect(() => new Agent({ model, context: { cap: { bytes: 0 } } })).toThrow(
       /context\.cap\.bytes: .* not 0/,
@@ -324,7 +324,7 @@ describe("the immediate cut", () => {
 describe("a store that never answers", () => {
   const blobs: BlobStore = { ...memoryBlobs(), put: () => new Promise(() => {}) };
 
-  test("holds up neither an abort nor the tool's own time", async () => {
+  test("delays neither an abort nor the tool's own timeout", async () => {
     const stop = new AbortController();
     const options = { tools: [saying(linesOf(5000))], blobs, abortGraceMs: 20 };
     const waiting = new Agent({ model: scripted([call("big"), say("done")]), ...options }).run("go", {
@@ -342,7 +342,7 @@ describe("a store that never answers", () => {
 });
 
 describe("a large result inside a turn", () => {
-  test("F186: 400 KB of a file never reach the next request, whatever tool read it", async () => {
+  test("F186: 400 KB of a file never get into the next request, whatever tool read it", async () => {
     const model = scripted([calls([["big"], ["big"], ["failing"]]), say("done")]);
     const failing = echo("failing", {
       execute: () => {
@@ -378,7 +378,7 @@ describe("for any result", () => {
   );
   const place = { tool: "any", callId: "call_1" };
 
-  test("what is left is bounded and well-formed, nothing is lost, files are untouched, and what fits is the same object", () => {
+  test("what remains is limited and well-formed, nothing is lost, files are untouched, and a result that fits is the same object", () => {
     fc.assert(
       fc.property(
         content,

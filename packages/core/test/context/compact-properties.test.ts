@@ -170,7 +170,7 @@ function compact(
 }
 
 describe("for any history, settings and summaries", () => {
-  test("C10.66 D8.43 a compaction keeps pairs, the task, the newest request and every ref, and is smaller or not made", () => {
+  test("C10.66 D8.43 a compaction keeps pairs, the task, the newest request and every ref, and the history is smaller, or it is not made", () => {
     let happened = 0;
     fc.assert(
       fc.property(
@@ -216,7 +216,7 @@ describe("for any history, settings and summaries", () => {
     expect(happened).toBeGreaterThan(50);
   });
 
-  test("C10.67 a plain cut stays within its share where it can, and leaves whole pairs", () => {
+  test("C10.67 a plain cut stays within its share if possible, and leaves complete pairs", () => {
     fc.assert(
       fc.property(history, fc.integer({ min: 1, max: 5000 }), (messages, window) => {
         const pruned = pruneToShare(messages, { window, estimator: quarter, pinned: [0] });

@@ -39,7 +39,7 @@ function staged(exchanges: number, window: number, options: CompactionOptions = 
 }
 
 describe("parts", () => {
-  test("C10.66 the bounds: safety 1.2, chunks of 0.4 down to 0.15, 2 parts, 4 messages, 4,096 tokens beside, 3 attempts", () => {
+  test("C10.66 the limits: safety 1.2, chunks of 0.4 down to 0.15, 2 parts, 4 messages, 4,096 tokens of overhead, 3 attempts", () => {
     expect(stagedBounds).toEqual({
       safety: 1.2,
       baseChunk: 0.4,
@@ -55,7 +55,7 @@ describe("parts", () => {
     });
   });
 
-  test("C10.66 chunks are 0.4 of the window, and less the larger the messages are, down to 0.15", () => {
+  test("C10.66 chunks are 0.4 of the window, and smaller for larger messages, down to 0.15", () => {
     expect(chunkRatio([], 100_000)).toBe(0.4);
     // 1.2 times the average is a tenth of the window: still all of it.
     expect(chunkRatio(pieces(4, 8333), 100_000)).toBe(0.4);
@@ -63,7 +63,7 @@ describe("parts", () => {
     expect(chunkRatio(pieces(4, 50_000), 100_000)).toBeCloseTo(0.15, 10);
   });
 
-  test("C10.66 a part is at most its chunk less the overhead, divided by 1.2", () => {
+  test("C10.66 a part has at most its chunk minus the overhead, divided by 1.2", () => {
     const window = 100_000;
     const parts = partsOf(pieces(200, 1000), window, 1000);
     const room = (window * 0.4 - 4096) / 1.2;
@@ -73,14 +73,14 @@ describe("parts", () => {
     for (const [at, part] of parts.entries()) expect(part.from).toBe(at === 0 ? 0 : parts[at - 1]?.to);
   });
 
-  test("C10.66 what fits is one part; what does not is at least two; fewer than four messages are not split", () => {
+  test("C10.66 a text that fits is one part, any other at least two; fewer than four messages are not split", () => {
     expect(partsOf(pieces(50, 1000), 100_000, 1000)).toHaveLength(1);
     expect(partsOf(pieces(4, 21_000), 100_000, 1000).length).toBeGreaterThanOrEqual(2);
     expect(partsOf(pieces(3, 40_000), 100_000, 1000)).toEqual([{ from: 0, to: 3 }]);
     expect(partsOf([], 100_000, 1000)).toEqual([]);
   });
 
-  test("C10.66 a message over half the window, taken times 1.2, is left out and named", () => {
+  test("C10.66 a message whose size times 1.2 is over half the window is left out and named", () => {
     expect(isOversized(41_666, 100_000)).toBe(false);
     expect(isOversized(41_667, 100_000)).toBe(true);
     const history = [
@@ -104,8 +104,8 @@ describe("parts", () => {
   });
 });
 
-describe("in stages", () => {
-  test("C10.66 each part is summarised by itself, and one more call joins the summaries", () => {
+describe("in parts", () => {
+  test("C10.66 each part is summarised alone, and one more call joins the summaries", () => {
     const { history, settings, plan } = staged(30, 20_000);
     expect(plan.parts.length).toBeGreaterThan(1);
     expect(plan.calls).toBe(plan.parts.length + 1);
@@ -130,7 +130,7 @@ describe("in stages", () => {
     expect(joining).not.toContain("question 1 ");
   });
 
-  test("C10.66 the joining call names what must be preserved", () => {
+  test("C10.66 the joining call names what must be kept", () => {
     const { history, settings, plan } = staged(30, 20_000);
     const answers = plan.parts.map(() => "");
     const asked = textsOf(
@@ -142,7 +142,7 @@ describe("in stages", () => {
     expect(asked).toContain(`[summary of part 1 of ${plan.parts.length}]\nNo prior history.\n`);
   });
 
-  test("the last answer is the summary; with one call missing there is none", () => {
+  test("the last answer is the summary; if one call is missing there is none", () => {
     const { history, settings, plan } = staged(30, 20_000);
     const answers = plan.parts.map(() => "<summary>a part of the story</summary>");
     expect(assemble(history, plan, answers, emptyLedger, settings, estimator)).toMatchObject({
@@ -154,7 +154,7 @@ describe("in stages", () => {
     expect(textOf(after[1] as Message)).not.toContain("a part of the story");
   });
 
-  test("every request fits the window it was planned for", () => {
+  test("every request fits the window for which it was planned", () => {
     const { history, settings, plan } = staged(80, 16_000);
     plan.parts.forEach((_, call) => {
       const messages = [...summaryRequest(history, plan, call, [], emptyLedger, settings).messages];
@@ -167,7 +167,7 @@ describe("without a summary", () => {
   test.each([
     ["note", "Context contained 61 messages (0 oversized). Summary unavailable due to size limits."],
     ["keep", undefined],
-  ] as const)("C10.66 when all attempts failed, onFailure %s leaves %j", (onFailure, note) => {
+  ] as const)("C10.66 after all attempts failed, onFailure %s leaves %j", (onFailure, note) => {
     const { history, settings, plan } = staged(30, 100_000, { onFailure });
     const made = assemble(history, plan, [], emptyLedger, settings, estimator);
     if (note === undefined) expect(made).toMatchObject({ unchanged: "no_summary" });
@@ -179,7 +179,7 @@ describe("without a summary", () => {
     }
   });
 
-  test("a note in place of a summary keeps what an earlier compaction knew", () => {
+  test("a note in place of a summary keeps the content of an earlier memory", () => {
     const settings = compactionSettings({ onFailure: "note" });
     const plan = (history: readonly Message[]) => {
       const made = planCompaction(history, settings, { estimator, window: 10_000 });
@@ -198,7 +198,7 @@ describe("without a summary", () => {
     expect(memory).toContain("- step one");
   });
 
-  test("C10.66 where everything is too large for any summariser no model is asked", () => {
+  test("C10.66 if everything is too large for a summariser, no model is called", () => {
     const history = [
       answer("a".repeat(50_000)),
       user("b".repeat(100)),
@@ -211,7 +211,7 @@ describe("without a summary", () => {
     expect(plan).toMatchObject({ calls: 0, parts: [] });
   });
 
-  test("C10.67 the oldest halves go until what is left fits half the window, whole rounds at a time", () => {
+  test("C10.67 the oldest halves are dropped until the rest fits half the window, in whole rounds", () => {
     const history: Message[] = [
       system("rules"),
       ...Array.from({ length: 8 }, (_, at) => [
@@ -231,7 +231,7 @@ describe("without a summary", () => {
     expect(pruned.keptTokens).toBeLessThanOrEqual(3000);
   });
 
-  test("C10.67 what fits is left alone; what is pinned stays; the last round is never dropped", () => {
+  test("C10.67 a history that fits is unchanged; pinned messages stay; the last round is never dropped", () => {
     const history = [user("task"), answer("x".repeat(4000)), user("more"), answer("y".repeat(4000))];
     expect(pruneToShare(history, { window: 100_000, estimator }).edit).toEqual([{ keep: [0, 4] }]);
     const pruned = pruneToShare(history, { window: 100, estimator, pinned: [0, 2] });

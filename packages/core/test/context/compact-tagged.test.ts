@@ -54,7 +54,7 @@ const turns = [
   answer("two"),
 ];
 
-describe("when it is time", () => {
+describe("when a compaction is due", () => {
   test("D8.36 the defaults: automatic, at 0.8 of the limit, the run's own model, one turn kept, no directives", () => {
     const settings = compactionSettings({ format: "tagged" });
     expect(settings).toMatchObject({
@@ -67,7 +67,7 @@ describe("when it is time", () => {
     expect(settings.model).toBeUndefined();
   });
 
-  test("D8.36 the share, the model, prompts, directives and turns can be set; turns are floored and never below 0", () => {
+  test("D8.36 the share, the model, prompts, directives and turns can be set; turns are rounded down and never below 0", () => {
     const settings = tagged({
       at: 0.85,
       model: "small",
@@ -97,12 +97,12 @@ describe("when it is time", () => {
     expect(compactionDue(tagged({ at }), last, 100_000)).toBe(due);
   });
 
-  test("D8.37 the threshold is floored", () => {
+  test("D8.37 the threshold is rounded down", () => {
     expect(compactionDue(tagged({ at: 0.85 }), { inputTokens: 7, outputTokens: 1 }, 10)).toBe(true);
     expect(compactionDue(tagged({ at: 0.85 }), { inputTokens: 7, outputTokens: 0 }, 10)).toBe(false);
   });
 
-  test("D8.37 D8.38 never when it is not automatic, and not without a usage or a limit", () => {
+  test("D8.37 D8.38 never if it is not automatic, nor without a usage or a limit", () => {
     const full = { inputTokens: 100, outputTokens: 0 };
     expect(compactionDue(tagged({ auto: false }), full, 100)).toBe(false);
     expect(compactionDue(tagged(), undefined, 100)).toBe(false);
@@ -111,7 +111,7 @@ describe("when it is time", () => {
     expect(compactionDue(tagged(), full, 100)).toBe(true);
   });
 
-  test("D8.37 the limit is the window or the input's, whichever is to come first, and where there is none it is skipped or an error", () => {
+  test("D8.37 the limit is that of the window or of the input, as chosen; if there is none, it is skipped or an error", () => {
     const both = { contextWindow: 200, maxInputTokens: 150 };
     expect(compactionLimit(tagged(), both, "p/m")).toBe(200);
     expect(compactionLimit(tagged(), { maxInputTokens: 150 }, "p/m")).toBe(150);
@@ -141,7 +141,7 @@ describe("what the summariser reads", () => {
     expect(asked).not.toContain("old story");
   });
 
-  test("D8.39 the first version knows no memories and reads them as any message", () => {
+  test("D8.39 the first version does not recognise memories, and reads them as messages", () => {
     const asked = prompt([user("old story"), user("new"), answer("yes")], tagged({ form: "plain" }));
     expect(asked).toContain("old story");
   });
@@ -158,7 +158,7 @@ describe("what the summariser reads", () => {
     expect(asked).not.toContain("[assistant");
   });
 
-  test("D8.39 nothing left to read: no model is asked", () => {
+  test("D8.39 if nothing is left to read, no model is called", () => {
     expect(prompt([memory("summary", "old"), answer("", "c1")], tagged())).toBeUndefined();
     expect(prompt([system("only")], tagged())).toBeUndefined();
     expect(prompt([], tagged())).toBeUndefined();
@@ -189,7 +189,7 @@ describe("what the summariser reads", () => {
     );
   });
 
-  test("D8.40 without a retain prompt neither its tag nor its section is there, and prompts can be replaced", () => {
+  test("D8.40 without a retain prompt its tag and its section are missing, and prompts can be replaced", () => {
     const asked = prompt([user("go")], tagged({ retainPrompt: null, summaryPrompt: "Sum up." })) ?? "";
     expect(asked.slice(asked.indexOf("You are summarizing"))).toBe(
       [
@@ -215,7 +215,7 @@ describe("what the summariser reads", () => {
     expect([...request.messages].map((message) => message.role)).toEqual(["user"]);
   });
 
-  test("D8.41 a summariser that failed leaves the history as it is", () => {
+  test("D8.41 if the summariser fails, the history stays as it is", () => {
     const settings = tagged();
     const plan = planCompaction(turns, settings, { estimator: quarter });
     if (plan === undefined) throw new Error("no plan");
@@ -225,7 +225,7 @@ describe("what the summariser reads", () => {
   });
 });
 
-describe("what it answers", () => {
+describe("what the summariser answers", () => {
   test.each([
     ["<retain> a \nb </retain>\n<summary>\n c </summary>", { retain: "a \nb", summary: "c" }],
     ["<RETAIN>a</Retain><Summary>c</SUMMARY>", { retain: "a", summary: "c" }],
@@ -253,17 +253,17 @@ describe("what it answers", () => {
     "<summary></summary>",
     "<retain> </retain><summary>\n</summary>",
     "<think>hm</think>",
-  ])("D8.42 %j holds nothing: not compacted", (text) => {
+  ])("D8.42 %j is empty: no compaction", (text) => {
     expect(parseSummary(text, tagged())).toBeUndefined();
     expect(compact(turns, tagged(), text)).toBeUndefined();
   });
 
-  test("D8.36 D8.42 retains nothing where nobody asked for that", () => {
+  test("D8.36 D8.42 retains nothing if that was not asked for", () => {
     const text = "<retain>a</retain> and so on";
     expect(parseSummary(text, tagged({ retainPrompt: null }))).toEqual({ summary: "and so on" });
   });
 
-  test("D8.42 is read in time that grows with its length", () => {
+  test("D8.42 is parsed in linear time", () => {
     const openings = "<retain><summary>".repeat(20_000);
     expect(parseSummary(openings, tagged())?.summary.startsWith("<retain>")).toBe(true);
   });
@@ -286,7 +286,7 @@ describe("what is left of the history", () => {
     ]);
   });
 
-  test("D8.43 the first version: no marks, and the last turn as it was", () => {
+  test("D8.43 in the first version there are no marks, and the last turn is unchanged", () => {
     expect(compact(turns, tagged({ form: "plain" }))).toEqual([
       system("rules"),
       user("keep k1"),
@@ -306,12 +306,12 @@ describe("what is left of the history", () => {
     expect(isPaired(after)).toBe(true);
   });
 
-  test("D8.43 fewer turns than are kept: all of them stay, also what came before the first", () => {
+  test("D8.43 with fewer turns than are kept, all of them stay, and so does everything before the first", () => {
     const history = [answer("hello"), user("first"), answer("one")];
     expect(compact(history, tagged({ form: "plain", keepTurns: 2 }))?.slice(2)).toEqual(history);
   });
 
-  test("D8.43 reasoning, calls and results leave the last turn, and with them what only the provider understands", () => {
+  test("D8.43 reasoning, calls and results are removed from the last turn, and so is content that only the provider understands", () => {
     const history: Message[] = [
       user("old"),
       answer("old answer"),
@@ -331,13 +331,13 @@ describe("what is left of the history", () => {
     expect(tail).toEqual([user("go"), answer("said"), user("and?")]);
   });
 
-  test("D8.43 in the middle of a turn the model is asked to go on, since no conversation may end with its own words", () => {
+  test("D8.43 in the middle of a turn the model is asked to continue, because no conversation may end with its own answer", () => {
     const after = compact(turns.slice(0, 6), tagged());
     expect(after?.at(-1)?.role).toBe("user");
     expect(after?.at(-2)).toEqual(answer("looking"));
   });
 
-  test("D8.43 answers that come to stand side by side are a blank line apart, however many they are", () => {
+  test("D8.43 answers that become neighbours are separated by a blank line, however many they are", () => {
     const work = ["one", "two", "three", "four"].flatMap((text, at) => [
       answer(text, `c${at}`),
       result(`c${at}`, "x"),
@@ -346,7 +346,7 @@ describe("what is left of the history", () => {
     expect(after?.slice(2).map(textOf)).toEqual(["go", "one\n\ntwo\n\nthree\n\nfour", "Continue."]);
   });
 
-  test("D8.43 an answer that came in many texts stays one text; where a call stood between two, they are apart", () => {
+  test("D8.43 an answer with several texts stays one text; where a call was between two, they are separated", () => {
     const text = (said: string) => ({ type: "text" as const, text: said });
     const called = { type: "tool_call" as const, id: "c1", name: "t", args: {}, rawArgs: "{}" };
     const many: Message = {
@@ -357,14 +357,14 @@ describe("what is left of the history", () => {
     expect(after?.slice(2).map(textOf)).toEqual(["go", "The sky is blue.\n\nSo.", "and?"]);
   });
 
-  test("D8.43 the word to go on with is no turn: the user's own request stays through the next compactions", () => {
+  test("D8.43 the message to continue is not a turn: the user's own request stays through later compactions", () => {
     let history: Message[] = [user("old"), answer("done"), user("go")];
     for (const [at, said] of ["one", "two", "three"].entries())
       history = compact([...history, answer(said, `c${at}`), result(`c${at}`, "x")], tagged()) ?? [];
     expect(history.slice(2).map(textOf)).toEqual(["go", "one\n\ntwo\n\nthree", "Continue."]);
   });
 
-  test("D8.43 the word to go on with stays where nothing was answered to it before the next compaction", () => {
+  test("D8.43 the message to continue stays if it was not answered before the next compaction", () => {
     const once = compact(
       [user("old"), answer("done"), user("go"), answer("one", "c1"), result("c1", "x")],
       tagged(),
@@ -377,7 +377,7 @@ describe("what is left of the history", () => {
     );
   });
 
-  test("D8.43 a turn that goes on for long does not fill the window: what was compacted before keeps a share of it, or goes", () => {
+  test("D8.43 a long turn does not fill the window: its answers before the last compaction keep a share of it, or are dropped", () => {
     const step = (at: number): Message[] => [
       answer(`${at} ${"x".repeat(400)}`, `c${at}`),
       result(`c${at}`, "y"),
@@ -395,14 +395,14 @@ describe("what is left of the history", () => {
     expect(room(800)).toEqual(["go", "4", "Continue."]);
   });
 
-  test("D8.43 the same word is the user's own where no compaction was, and where nothing was answered before it", () => {
+  test("D8.43 the same message is the user's own if there was no compaction, or if nothing was answered before it", () => {
     const asked = [user("go"), answer("one"), user("Continue."), answer("two")];
     expect(compact(asked, tagged())?.slice(2).map(textOf)).toEqual(["Continue.", "two"]);
     const again = [...(compact(asked, tagged()) ?? []), user("more"), user("Continue."), answer("three")];
     expect(compact(again, tagged())?.slice(2).map(textOf)).toEqual(["Continue.", "three"]);
   });
 
-  test("D8.43 what was retained accumulates, each paragraph once, and the latest summary wins", () => {
+  test("D8.43 retained text accumulates, each paragraph once, and the latest summary wins", () => {
     const first = compact(turns, tagged(), "<retain>a\n\nb</retain><summary>one</summary>") ?? [];
     const second =
       compact([...first, user("third")], tagged(), "<retain>b\n\nc</retain><summary>two</summary>") ?? [];
@@ -414,7 +414,7 @@ describe("what is left of the history", () => {
     expect(second.filter((message) => textOf(message).includes("[codelia.compaction"))).toHaveLength(2);
   });
 
-  test("D8.43 what was retained stays word for word: what is set in stays so, and what one text says twice it says twice", () => {
+  test("D8.43 retained text stays word for word, with its indentation and its own repetitions", () => {
     const code = "Run:\n\n    make all\n    make test\n\nthen\n\n    make all\n    make test";
     const first = compact(turns, tagged(), `<retain>${code}</retain><summary>one</summary>`) ?? [];
     expect(first[1]).toEqual(memory("retain", code));
@@ -423,14 +423,14 @@ describe("what is left of the history", () => {
     expect(second[1]).toEqual(memory("retain", `${code}\n\n  new`));
   });
 
-  test("D8.43 in the first version neither is known again: the new ones take their place", () => {
+  test("D8.43 in the first version neither message is recognised later: the new ones replace them", () => {
     const settings = tagged({ form: "plain" });
     const first = compact(turns, settings, "<retain>a</retain><summary>one</summary>") ?? [];
     const second = compact([...first, user("third")], settings, "<summary>two</summary>") ?? [];
     expect(second.map(textOf)).toEqual(["rules", "two", "third"]);
   });
 
-  test("D8.43 without anything retained there is no message for it", () => {
+  test("D8.43 if nothing is retained, there is no message for it", () => {
     expect(compact(turns, tagged(), "<summary>s</summary>")?.slice(0, 2)).toEqual([
       system("rules"),
       memory("summary", "s"),
@@ -442,14 +442,14 @@ describe("what is left of the history", () => {
     ]);
   });
 
-  test("D8.43 a mark in the middle of the conversation is somebody's words", () => {
+  test("D8.43 a mark in the middle of the conversation is ordinary text", () => {
     const pasted = memory("summary", "all is done, nothing was asked");
     const asked = prompt([user("go"), answer("yes"), pasted, answer("well")], tagged());
     expect(asked).toContain("all is done");
     expect(compact([user("go"), answer("yes"), pasted, answer("well")], tagged())).toContainEqual(pasted);
   });
 
-  test("refs that the summary drops are kept beside what is retained", () => {
+  test("refs that the summary drops are kept with the retained text", () => {
     const history = [
       user("go"),
       answer("", "c1"),

@@ -40,7 +40,7 @@ describe("what the guard and pruning count", () => {
     expect(estimator.message(result("c", "x".repeat(100)))).toBe(50);
   });
 
-  test("C4.33 a picture and a sound count 8,000, a call its arguments as JSON, 128 where they are none", () => {
+  test("C4.33 an image and a sound count 8,000, a call its arguments as JSON, 128 if they are not JSON", () => {
     const sound = { type: "file" as const, mediaType: "audio/wav", data: "AAAA" };
     expect(guardChars({ role: "user", content: [text("abc"), image, sound] })).toBe(16_003);
     expect(guardChars(answer(call("c", "look", { at: "sea" })))).toBe('{"at":"sea"}'.length);
@@ -50,7 +50,7 @@ describe("what the guard and pruning count", () => {
     expect(guardChars(answer({ ...call("c"), args } as ReturnType<typeof call>))).toBe(128);
   });
 
-  test("C4.33 details count, a role nobody knows counts 256, and a result may be one text", () => {
+  test("C4.33 details count, an unknown role counts 256, and a result may be one string", () => {
     const details = { lines: 3 };
     const bare = result("c", "abc");
     expect(guardChars(odd({ ...bare, details }))).toBe((3 + JSON.stringify(details).length) * 2);
@@ -58,7 +58,7 @@ describe("what the guard and pruning count", () => {
     expect(guardChars(odd({ role: "tool", callId: "c", name: "look", content: "abcd" }))).toBe(8);
   });
 
-  test("C5.50 text, thinking, arguments as JSON, a picture 8,000, an unknown role 256, results once", () => {
+  test("C5.50 text, thinking, arguments as JSON, an image 8,000, an unknown role 256, results once", () => {
     expect(
       pruneChars(answer(text("abc"), { type: "reasoning", text: "hmmm" }, call("c", "look", { at: "sea" }))),
     ).toBe(3 + 4 + '{"at":"sea"}'.length);
@@ -70,7 +70,7 @@ describe("what the guard and pruning count", () => {
 describe("an estimate by characters", () => {
   const plain = charEstimator();
 
-  test("counts Chinese, Japanese and Korean a token a character, more or less", () => {
+  test("counts about one token for a Chinese, Japanese or Korean character", () => {
     expect(plain.text("漢字かなハングル한국어")).toBe(11);
     expect(plain.text("four four four f")).toBe(4);
     expect(charEstimator({ cjk: 1 }).text("漢字かな")).toBe(1);
@@ -83,13 +83,13 @@ describe("an estimate by characters", () => {
     ["data", '{ "id": 90217, "price": 12.75, "tags": ["a", "b"], "at": "2026-11-21T18:17:29Z" }\n'],
     ["a log", "2026-11-21T18:17:29.443Z INFO [worker-3] GET /api/v1/items/8817 200 14ms 9f86d081\n"],
     ["Chinese", "请阅读文件，说明它的作用，没有更多可说的时候就停下来。"],
-  ])("is, by and large, what a tokenizer counts of %s", (_, line) => {
+  ])("is about what a tokenizer counts for %s", (_, line) => {
     const many = line.repeat(50);
     expect(plain.text(many) / countTokens(many)).toBeGreaterThan(0.75);
     expect(plain.text(many) / countTokens(many)).toBeLessThan(1.67);
   });
 
-  test("counts a picture that only its provider understands as a picture, what is sealed for it by its length, and all else of it as text", () => {
+  test("counts an image that only its provider understands as an image, encrypted content by its length, and everything else as text", () => {
     const origin = { api: "openai-responses", provider: "openai", model: "m" };
     const made = (result: string): Message => ({
       role: "assistant",
@@ -109,7 +109,7 @@ describe("an estimate by characters", () => {
     expect(plain.message(made("iVBORw0KGgo")) - none).toBeLessThan(10);
   });
 
-  test("counts a text file as its text, a document by its size, and bytes kept elsewhere alike", () => {
+  test("counts a text file as its text, a document by its size, and stored bytes alike", () => {
     const file = (mediaType: string, bytes: number): Message => ({
       role: "user",
       content: [{ type: "file", mediaType, data: { blob: "b", bytes } }],
@@ -127,7 +127,7 @@ describe("an estimate by characters", () => {
     expect(charEstimator({ opaque: 0 }).message(sealed)).toBeLessThan(10);
   });
 
-  test("counts a tool's whole definition, and looks at a list it knows no second time", () => {
+  test("counts a tool's complete definition, and does not look at a known list again", () => {
     let looked = 0;
     const definition = {
       get name() {
@@ -145,7 +145,7 @@ describe("an estimate by characters", () => {
     expect(looked).toBe(1);
   });
 
-  test("is never negative, and the same for an equal message", () => {
+  test("is never negative, and is the same for equal messages", () => {
     fc.assert(
       fc.property(anyHistory, (messages) => {
         for (const message of messages) {
@@ -159,7 +159,7 @@ describe("an estimate by characters", () => {
 });
 
 describe("an estimate by a tokenizer", () => {
-  test("counts what the tokenizer counts, and files and sealed reasoning by characters", () => {
+  test("counts what the tokenizer counts, but files and encrypted reasoning by characters", () => {
     const exact = tokenizerEstimator(countTokens, { overhead: 0, toolResult: 1 });
     const words = "The quick brown fox jumps over the lazy dog.";
     expect(exact.text(words)).toBe(countTokens(words));
@@ -169,7 +169,7 @@ describe("an estimate by a tokenizer", () => {
     expect(exact.tools([definition])).toBe(countTokens(JSON.stringify(definition)));
   });
 
-  test("gives a long text to the tokenizer in slices that cut no character, and asks once for a message", () => {
+  test("gives a long text to the tokenizer in slices that cut no character, and only once for a message", () => {
     const seen: string[] = [];
     const estimator = tokenizerEstimator((one) => {
       seen.push(one);
@@ -187,18 +187,18 @@ describe("an estimate by a tokenizer", () => {
   });
 });
 
-describe("what a request will take", () => {
+describe("the tokens of a request", () => {
   const one: Estimator = { message: () => 1, text: () => 100, tools: (tools) => tools.length * 10 };
   const tools = [{ name: "look", description: "", inputSchema: {} }];
 
-  test("is an estimate of everything while nobody has counted", () => {
+  test("are all estimated if nothing was counted", () => {
     const messages = [userText("go"), answer(text("so"))];
     const asked = { system: "be", messages, tools };
     expect(estimateRequest(asked, one)).toEqual({ tokens: 112, counted: 0, since: 0 });
     expect(estimateRequest({ messages }, one)).toEqual({ tokens: 2, counted: 0, since: 0 });
   });
 
-  test("is what the provider counted, cached input among it, and an estimate of what came since", () => {
+  test("are what the provider counted, including cached input, and an estimate of what came since", () => {
     const messages = [
       userText("go"),
       counted(5_000, 50, call("a")),
@@ -215,7 +215,7 @@ describe("what a request will take", () => {
       });
   });
 
-  test("takes no count for the window's where the provider ran tools of its own: it is the sum of their rounds", () => {
+  test("do not use the count of a provider that ran its own tools, because it is the sum over several rounds", () => {
     const said = (content: AssistantMessage["content"], inputTokens: number): AssistantMessage => ({
       role: "assistant",
       content,
@@ -230,7 +230,7 @@ describe("what a request will take", () => {
     expect(estimateRequest({ messages: [plainly, searched] }, charEstimator()).tokens).toBeLessThan(2_100);
   });
 
-  test("does not believe a count from before the history was changed, nor one of zero", () => {
+  test("do not use a count from before the history was changed, nor a count of zero", () => {
     const messages = [userText("go"), counted(9_000, 50, text("a")), userText("and"), answer(text("b"))];
     expect(estimateRequest({ messages }, one, 2)).toEqual({ tokens: 4, counted: 0, since: 0 });
     expect(lastCounted(messages, 1)).toEqual({ at: 1, tokens: 9_050 });
@@ -239,7 +239,7 @@ describe("what a request will take", () => {
     expect(countedTokens(undefined)).toBeUndefined();
   });
 
-  test("costs what is new, of a log that grows", () => {
+  test("cost only the new part of a growing log to compute", () => {
     let measured = 0;
     const counting: Estimator = { ...one, message: () => ++measured && 1 };
     let log = Log.of<Message>([userText("go")]);
@@ -251,7 +251,7 @@ describe("what a request will take", () => {
     expect(estimateRequest({ messages: history("x", "y") }, counting).tokens).toBe(5);
   });
 
-  test("is measured against the window, or against the input limit, whichever is asked for first", () => {
+  test("are compared with the window or with the input limit, as chosen", () => {
     const both = { contextWindow: 200_000, maxInputTokens: 150_000 };
     expect(knownWindow(both)).toBe(200_000);
     expect(knownWindow(both, "maxInputTokens")).toBe(150_000);

@@ -48,7 +48,7 @@ describe("the guard's limits", () => {
     expect(guardLimits(0)).toEqual({ result: 1_024, total: 1_024, input: 1_024 });
   });
 
-  test("C4.34 are what it goes by: a result counts twice and may come to its limit, not past it", () => {
+  test("C4.34 are applied exactly: a result counts twice, and may reach its limit but not exceed it", () => {
     const of = (length: number): boolean =>
       guard(history(long(length)), {}, { contextWindow: 10_000 }).edits.length > 0;
     expect(of(5_000)).toBe(false);
@@ -63,7 +63,7 @@ describe("the guard's limits", () => {
 describe("the guard that truncates and replaces", () => {
   const at = { contextWindow: 10_000 };
 
-  test("C4.35 cuts each oversized result, at a line end that is beyond seven tenths, and says so", () => {
+  test("C4.35 cuts each oversized result, at a line end after seven tenths, and says so", () => {
     const note = "\n[truncated: output exceeded context limit]";
     const room = 5_000 - note.length;
     const late = `${long(4_000)}\n${long(9_000)}`;
@@ -80,7 +80,7 @@ describe("the guard that truncates and replaces", () => {
     ]);
   });
 
-  test("C4.35 over three quarters it replaces results, oldest first, until enough is free, the newest too if need be", () => {
+  test("C4.35 over three quarters it replaces results, oldest first, until enough is free, even the newest if necessary", () => {
     const three = history(long(5_000), long(5_000), long(5_000));
     // 30,008 of 30,000: one has to go.
     expect(results(guard(three, replacing, at).messages)).toEqual([placeholder, long(5_000), long(5_000)]);
@@ -89,7 +89,7 @@ describe("the guard that truncates and replaces", () => {
     expect(results(guard(talkative, replacing, at).messages)).toEqual([placeholder, placeholder]);
   });
 
-  test("C4.35 what is over nine tenths even then must not be sent, and the words say why", () => {
+  test("C4.35 refuses messages that are still over nine tenths, and the error says why", () => {
     const over = guard([user(long(36_001)), ...turn("c", long(100))], replacing, at);
     expect(over.overflow).toBe(oldText);
     const under = guard([user(long(35_000)), ...turn("c", long(100))], replacing, at);
@@ -97,7 +97,7 @@ describe("the guard that truncates and replaces", () => {
     expect(results(under.messages)).toEqual([placeholder]);
   });
 
-  test("C4.35 details go with what is cut or replaced, and the history stays as it was", () => {
+  test("C4.35 removes details with what it cuts or replaces, and does not change the history", () => {
     const withDetails = { ...result("c0", long(9_000)), details: { all: long(50) } };
     const messages = [user("go"), ...history("x").slice(1, 2), withDetails];
     const before = structuredClone(messages);
@@ -127,7 +127,7 @@ describe("the guard that truncates", () => {
     expect(note).toMatchObject({ stage: "guard", before: 7_002 });
   });
 
-  test("C4.36 never rewrites older results: what is too much altogether is refused as it is", () => {
+  test("C4.36 never rewrites older results: messages too large in total are refused unchanged", () => {
     const messages = history(...Array.from({ length: 4 }, () => long(5_000)));
     const refused = guard(messages, {}, at);
     expect(refused.messages).toBe(messages);
@@ -135,7 +135,7 @@ describe("the guard that truncates", () => {
     expect(refused.chars).toBeGreaterThan(refused.maxChars);
   });
 
-  test("C4.36 returns what it need not change, the same list, and drops details with what it cuts", () => {
+  test("C4.36 returns the same list if nothing changes, and removes details with what it cuts", () => {
     const small = history("small", "other");
     expect(guard(small, {}, at)).toMatchObject({ edits: [] });
     expect(guard(small, {}, at).messages).toBe(small);
@@ -150,7 +150,7 @@ describe("the guard that truncates", () => {
     expect(after.slice(0, 2).every((one, place) => one === detailed[place])).toBe(true);
   });
 
-  test("C4.36 a precheck gives the way out with its error", async () => {
+  test("C4.36 puts the route of a precheck into its error", async () => {
     const hook = guardedContext({ contextWindow: 10_000, precheck: { reserve: 2_000 } });
     const failed = async (messages: Message[]): Promise<unknown> =>
       await Promise.resolve(
@@ -208,7 +208,7 @@ describe("the guard as a hook", () => {
     ]);
   });
 
-  test("C4.32 taken away again it leaves what was there before", () => {
+  test("C4.32 removed again, leaves the hook that was there before", () => {
     const inner: TransformContext = (messages) => [...messages];
     expect(guardedContext({ contextWindow: 10_000 }, inner).uninstall()).toBe(inner);
     const twice: GuardedContext = guardedContext(
@@ -223,7 +223,7 @@ describe("the guard as a hook", () => {
     ["C4.35", replacing, oldText],
     ["C4.36", {}, newText],
   ])(
-    "%s a request that cannot fit is not sent, and the run ends with the guard's words",
+    "%s a request that cannot fit is not sent, and the run ends with the guard's error",
     async (_, options, words) => {
       const model = scripted([say("never")]);
       const transformContext = guardedContext({ contextWindow: 1_000, ...options });
@@ -235,10 +235,10 @@ describe("the guard as a hook", () => {
   );
 });
 
-describe("the way out", () => {
+describe("the route", () => {
   const ask = { window: 10_000, reserve: 2_000, reducible: 0 };
 
-  test("C4.37 the estimate counts a fifth more, against the window less the reserve", () => {
+  test("C4.37 adds a fifth to the estimate, and compares it with the window minus the reserve", () => {
     expect(routeOf({ ...ask, tokens: 6_666 })).toEqual({
       route: "fits",
       tokens: 8_000,
@@ -256,7 +256,7 @@ describe("the way out", () => {
     expect(routeOf({ ...ask, tokens: 1, reserve: 20_000 })).toMatchObject({ route: "compact", budget: 1 });
   });
 
-  test("C4.37 with nothing to shorten it compacts; with enough it shortens; with less it does both", () => {
+  test("C4.37 without results to shorten it is compaction, with enough of them shortening, with fewer both", () => {
     // 1,600 over: 6,400 characters, and 2,048 or half as much again to be sure: 9,600.
     const over = { ...ask, tokens: 8_000 };
     expect(routeOf({ ...over, reducible: 0 }).route).toBe("compact");
@@ -269,7 +269,7 @@ describe("the way out", () => {
     expect(routeOf({ ...little, reducible: 2_848 }).route).toBe("truncate_results");
   });
 
-  test("C4.37 a history of more than 200 messages is compacted as well", () => {
+  test("C4.37 for more than 200 messages includes a compaction", () => {
     const over = { ...ask, tokens: 8_000, reducible: 99_999 };
     expect(routeOf({ ...over, messages: 200 }).route).toBe("truncate_results");
     expect(routeOf({ ...over, messages: 201 }).route).toBe("compact_then_truncate");
@@ -277,7 +277,7 @@ describe("the way out", () => {
     expect(routeOf({ ...over, tokens: 1, messages: 201 }).route).toBe("fits");
   });
 
-  test("an output limit that is too high is lowered to what fits, to 16 at least, and otherwise left", () => {
+  test("for a too high output limit is to lower it to what fits, at least 16", () => {
     expect(fittingOutput(4_000, 5_000, 10_000)).toBe(4_000);
     expect(fittingOutput(5_000, 5_000, 10_000)).toBe(5_000);
     expect(fittingOutput(262_144, 22_139, 262_144)).toBe(240_005);
@@ -290,7 +290,7 @@ describe("the way out", () => {
 });
 
 describe("shortening results for room", () => {
-  test("takes from the newest first, keeps head and tail, and the ref of the whole with the tail", () => {
+  test("takes from the newest first, keeps head and tail, and keeps the ref of the full text in the tail", () => {
     const ended = `${"h".repeat(5_000)}${"t".repeat(5_000)}\n\n[tool output truncated; ref=r1]`;
     const messages = history(long(10_000), ended);
     expect(reducibleChars(messages)).toBe(7_900 + ended.length - 2_100);
@@ -306,14 +306,14 @@ describe("shortening results for room", () => {
     expect(note?.note).toContain("1 result shortened by 3,0");
   });
 
-  test("leaves small results and pictures alone, and returns the same list where there is nothing to take", () => {
+  test("leaves small results and images alone, and returns the same list if there is nothing to take", () => {
     const messages = history("small", [text(long(9_000)), image], long(2_100));
     expect(reducibleChars(messages)).toBe(0);
     expect(shortenResults(messages, 1_000).messages).toBe(messages);
     expect(shortenResults(history(long(9_000)), 0).edits).toEqual([]);
   });
 
-  test("frees what it says it can, keeps 2,000 characters of each result, and pairs every call", () => {
+  test("frees as much as it promises, keeps 2,000 characters of each result, and keeps pairs", () => {
     fc.assert(
       fc.property(anyHistory, fc.nat(20_000), (messages, wanted) => {
         const before = structuredClone(messages);
@@ -332,7 +332,7 @@ describe("shortening results for room", () => {
 });
 
 describe("guarding any history", () => {
-  test("lets through nothing over its limits by its own count, pairs every call, and changes nothing it was given", () => {
+  test("lets nothing over its limits pass by its own count, keeps pairs, and does not change its input", () => {
     const options = fc.constantFrom<GuardOptions>({}, replacing);
     fc.assert(
       fc.property(
@@ -363,7 +363,7 @@ describe("guarding any history", () => {
     );
   });
 
-  test("a picture that is too much for a small window gives way to a note", () => {
+  test("replaces an image that is too large for a small window with a note", () => {
     const messages = [user("go"), ...turn("c", [image])];
     expect(results(guard(messages, {}, { contextWindow: 4_000 }).messages)).toEqual([
       "[... 6000 more characters truncated]",
@@ -372,7 +372,7 @@ describe("guarding any history", () => {
     expect(results(guard(both, {}, { contextWindow: 4_000 }).messages)).toEqual(["a chart"]);
   });
 
-  test("what is sent beside the messages counts as well, and asking again costs what is new", () => {
+  test("counts what is sent besides the messages too, and costs only the new messages if called again", () => {
     const messages = [user(long(30_000)), answer(text("ok"))];
     expect(guard(messages, {}, { contextWindow: 10_000, beside: 1_400 }).overflow).toBeUndefined();
     expect(guard(messages, {}, { contextWindow: 10_000, beside: 1_600 }).overflow).toBe(newText);

@@ -14,7 +14,7 @@ const history: Message[] = [
   ]).flat(),
 ];
 
-test("what was not torn is the same list, and the history behind it is walked through once", () => {
+test("complete turns are returned as the same list, and the history is walked once", () => {
   let looks = 0;
   const counting: MessageList = {
     length: history.length,
@@ -36,7 +36,7 @@ test("what was not torn is the same list, and the history behind it is walked th
   expect(looks).toBeLessThanOrEqual(2 * history.length);
 });
 
-test("an answer is put back before its first result, and a call that lost its own is told so", () => {
+test("an answer is put back before its first result, and a call that lost its own result gets one that says so", () => {
   const kept = untorn(history.slice(3, 6), history);
   expect(kept.slice(0, 2)).toEqual([history[1], expect.objectContaining({ role: "tool", callId: "a0" })]);
   expect(isPaired(kept)).toBe(true);

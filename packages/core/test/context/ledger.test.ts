@@ -18,7 +18,7 @@ const fold = (...batches: LedgerEntry[][]): Ledger =>
 const kept = (ledger: Ledger): LedgerEntry[] => ledger.entries.map(({ entry }) => entry);
 
 describe("the ledger", () => {
-  test("the newest word on a path, a command or a ref wins and moves to the end", () => {
+  test("keeps the newest entry on a path, a command or a ref, at its end", () => {
     const ledger = fold(
       [{ kind: "file_read", path: "a", hash: "sha256:1" }],
       [{ kind: "command", command: "npm test", exitCode: 1 }],
@@ -37,7 +37,7 @@ describe("the ledger", () => {
     ]);
   });
 
-  test("what is left and what is next are replaced, and what is done is neither any more", () => {
+  test("replaces entries of `left` and `next`, and removes from both what is done", () => {
     const first = fold([
       { kind: "left", text: "parser" },
       { kind: "left", text: "lexer" },
@@ -60,7 +60,7 @@ describe("the ledger", () => {
     ]);
   });
 
-  test("is bounded: what weighs least goes first, the oldest first, and is counted", () => {
+  test("is limited: the least important kind is dropped first, oldest first, and counted", () => {
     const files = Array.from({ length: 5 }, (_, at): LedgerEntry => ({ kind: "file_read", path: `f${at}` }));
     const ledger = foldLedger(
       foldLedger(emptyLedger, [{ kind: "decision", text: "blue" }, ...files], 1, { entries: 4 }),
@@ -78,7 +78,7 @@ describe("the ledger", () => {
     expect(renderLedger(ledger)).toContain("Files read:\n- (3 earlier, no longer listed)\n- f3 (step 1)");
   });
 
-  test("is told by kind, an entry a line", () => {
+  test("is shown by kind, one line an entry", () => {
     const ledger = fold(
       [
         { kind: "decision", text: "keep v1:\n  users rely on it" },
@@ -116,7 +116,7 @@ describe("the ledger", () => {
     expect(renderLedger(emptyLedger)).toBe("");
   });
 
-  test("comes with a tool's result, and whatever is no entry is left out", () => {
+  test("is filled by tools' results, and invalid entries are left out", () => {
     const given = [
       { kind: "file_read", path: "a" },
       { kind: "file_read" },
@@ -141,12 +141,12 @@ describe("the ledger", () => {
     expect(ledgerEntries(undefined)).toEqual([]);
   });
 
-  test("nothing new leaves the very same ledger", () => {
+  test("stays the same object if nothing is new", () => {
     const ledger = fold([{ kind: "done", text: "a" }]);
     expect(foldLedger(ledger, [], 2)).toBe(ledger);
   });
 
-  test("stays within its bounds whatever is folded, is JSON, and is the same for the same entries", () => {
+  test("stays within its limits whatever is folded, is JSON, and is the same for the same entries", () => {
     const text = fc.string({ unit: "binary", maxLength: 900 });
     const entry: fc.Arbitrary<LedgerEntry> = fc.oneof(
       fc.record({ kind: fc.constantFrom("file_read" as const, "file_written" as const), path: text }),

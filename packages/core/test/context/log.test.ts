@@ -8,7 +8,7 @@ const naive = (items: readonly number[], from: number, to: number): number =>
   items.slice(from, to).reduce((sum, item) => sum + item, 0);
 
 describe("the sum of a log", () => {
-  test("is the naive sum, for every version, in whatever order versions grow and are asked", () => {
+  test("is the plain sum, for every version, in whatever order versions grow and are summed", () => {
     const step = fc.record({
       version: fc.nat(20),
       push: fc.option(fc.array(fc.integer({ min: 0, max: 1000 }), { maxLength: 4 }), { nil: undefined }),
@@ -34,7 +34,7 @@ describe("the sum of a log", () => {
     );
   });
 
-  test("measures each item once, however often it is asked while the log grows", () => {
+  test("measures each item once, however often it is called while the log grows", () => {
     let measured = 0;
     const measure = (item: number): number => {
       measured += 1;

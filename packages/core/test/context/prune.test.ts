@@ -61,7 +61,7 @@ describe("settings of pruning", () => {
     "cache-ttl",
     7,
     [],
-  ])("C5.39 are none for %j: anything but that mode is off", (given) => {
+  ])("C5.39 are off for %j: any other mode turns pruning off", (given) => {
     expect(pruneSettings(given)).toBeNull();
   });
 
@@ -113,7 +113,7 @@ describe("settings of pruning", () => {
     ["", 5 * minute],
     [null, 5 * minute],
     [Number.NaN, 5 * minute],
-  ])("C5.39 read a ttl of %j: minutes where no unit is given, the default where it is no time", (ttl, ms) => {
+  ])("C5.39 parse a ttl of %j: in minutes without a unit, the default if it is no time", (ttl, ms) => {
     expect(pruneSettings({ mode: "cache-ttl", ttl })?.ttlMs).toBe(ms);
   });
 });
@@ -123,7 +123,7 @@ describe("when it prunes", () => {
   const own = eager({ ttl: "5m" });
   const at = { now: 100 * minute, contextWindow: 1_000 };
 
-  test("C5.40 only when the last touch is known and older than the ttl", () => {
+  test("C5.40 only if the last touch is known and older than the ttl", () => {
     for (const lastTouch of [undefined, at.now, at.now - 5 * minute]) {
       const fresh = prune(messages, own, { ...at, ...(lastTouch === undefined ? {} : { lastTouch }) });
       expect(fresh.messages).toBe(messages);
@@ -135,7 +135,7 @@ describe("when it prunes", () => {
     expect(prune(messages, null, { ...at, lastTouch: 0 }).messages).toBe(messages);
   });
 
-  test("C5.40 after an effective prune the touch is now, so that the next call does not prune", () => {
+  test("C5.40 after a prune that changed something the touch is now, so that the next call does not prune", () => {
     const first = prune(messages, own, { ...at, lastTouch: 0 });
     expect(first.lastTouch).toBe(at.now);
     const next = prune(messages, own, { ...at, now: at.now + minute, lastTouch: first.lastTouch as number });
@@ -144,7 +144,7 @@ describe("when it prunes", () => {
     expect(idle.lastTouch).toBe(3);
   });
 
-  test("C5.41 by the override where it is over 0, else the model's window; without any it does nothing", () => {
+  test("C5.41 by the override if it is over 0, else the model's window; without either it does nothing", () => {
     const half = settings({ keepLastAssistants: 0, softTrimRatio: 0.5 });
     const cold = { now: at.now, lastTouch: 0 };
     const does = (more: object): boolean => prune(messages, half, { ...cold, ...more }).edits.length > 0;
@@ -158,7 +158,7 @@ describe("when it prunes", () => {
     expect(prune(messages, half, cold).messages).toBe(messages);
   });
 
-  test("C5.44 below the soft ratio the list comes back as it is", () => {
+  test("C5.44 below the soft ratio the list is unchanged", () => {
     const big = history(long(6_000));
     const of = (window: number): boolean =>
       pruneNow(big, settings({ keepLastAssistants: 0 }), window).messages === big;
@@ -169,7 +169,7 @@ describe("when it prunes", () => {
 });
 
 describe("what it prunes", () => {
-  test("C5.38 only results, only in the request: the history keeps them all", async () => {
+  test("C5.38 only results, only in the request: the history keeps all of them", async () => {
     const big = echo("look", { execute: () => long(5_000) });
     const model = scripted([callTurn("look"), callTurn("look"), say("done")]);
     const own = eager();
@@ -209,7 +209,7 @@ describe("what it prunes", () => {
     );
   });
 
-  test("C5.43 nothing before the first user message, and nothing where there is none", () => {
+  test("C5.43 nothing before the first user message, and nothing if there is none", () => {
     const early = turn("a", long(5_000));
     const late = turn("b", long(5_000));
     expect(pruned([...early, user("go"), ...late], eager()).map((one) => one.length === 5_000)).toEqual([
@@ -219,7 +219,7 @@ describe("what it prunes", () => {
     expect(pruned([...early, ...late], eager()).map((one) => one.length === 5_000)).toEqual([true, true]);
   });
 
-  test("C5.47 tools by lower-case globs: deny wins, an empty allow is everyone", () => {
+  test("C5.47 tools by lower-case globs: deny overrides, an empty allow means every tool", () => {
     const names = ["Read", "read_file", "shell.run", "browser"];
     const messages = [user("go"), ...names.flatMap((name, at) => turn(`c${at}`, long(5_000), name))];
     const prunes = (tools: PruneOptions["tools"]): boolean[] =>
@@ -234,7 +234,7 @@ describe("what it prunes", () => {
     expect(prunes({ allow: ["", "  "] })).toEqual([true, true, true, true]);
   });
 
-  test("C5.47 a glob means what it means, and takes no time for a name that was made up", () => {
+  test("C5.47 globs are exact, and fast for any invented name", () => {
     const star = fc.array(fc.constantFrom("a", "b", "*", "."), { maxLength: 8 }).map((all) => all.join(""));
     const name = fc.array(fc.constantFrom("a", "b", "."), { maxLength: 10 }).map((all) => all.join(""));
     fc.assert(
@@ -284,7 +284,7 @@ describe("how it prunes", () => {
     ]);
   });
 
-  test("C5.45 head and tail cross the borders of blocks, joined by line ends, and one text block is left", () => {
+  test("C5.45 the head and tail may span several blocks, joined by line ends, and one text block is left", () => {
     const messages = history([text("ab"), text("cdefghij"), text("kl")]);
     const own = eager({ softTrim: { maxChars: 10, headChars: 4, tailChars: 4 } });
     const { messages: after } = pruneNow(messages, own, 1);
@@ -293,7 +293,7 @@ describe("how it prunes", () => {
     ]);
   });
 
-  test("C5.45 a result of the most characters or fewer, or of no more than head and tail, stays", () => {
+  test("C5.45 a result that is not longer than the maximum, or than head and tail, is unchanged", () => {
     const own = eager({ softTrim: { maxChars: 10, headChars: 6, tailChars: 6 } });
     const messages = history("x".repeat(10), "y".repeat(12));
     expect(pruneNow(messages, own, 1).messages).toBe(messages);
@@ -302,14 +302,14 @@ describe("how it prunes", () => {
     );
   });
 
-  test("C5.45 cuts no emoji in two", () => {
+  test("C5.45 never cuts an emoji", () => {
     const own = eager({ softTrim: { maxChars: 10, headChars: 5, tailChars: 5 } });
     const [after = ""] = pruned(history("😀".repeat(20)), own, 1);
     expect(after.isWellFormed()).toBe(true);
     expect(after).toMatch(/^😀😀\n\.\.\.\n😀😀\n/);
   });
 
-  test("C5.46 over the hard ratio the oldest results are cleared, until it is below it again", () => {
+  test("C5.46 over the hard ratio the oldest results are cleared, until it is below again", () => {
     const messages = history(...Array.from({ length: 4 }, () => long(3_000)));
     const own = eager({ hardClear: { enabled: true }, hardClearRatio: 0.5, minPrunableToolChars: 12_000 });
     // 12,010 characters ("go", four times "{}"); each clearing frees 2,967.
@@ -324,13 +324,13 @@ describe("how it prunes", () => {
     expect(order).toEqual([false, false, true, true]);
   });
 
-  test("C5.46 a result shorter than the word for a cleared one is cleared in its turn as any other", () => {
+  test("C5.46 a result shorter than the placeholder is cleared in its turn like any other", () => {
     const own = eager({ hardClear: { enabled: true }, hardClearRatio: 0, minPrunableToolChars: 0 });
     const word = "[Old tool result content cleared]";
     expect(pruned(history("short", long(3_000), ""), own)).toEqual([word, word, word]);
   });
 
-  test("C5.46 nothing is cleared when that is off, or when there is too little to clear", () => {
+  test("C5.46 nothing is cleared if clearing is off, or if there is too little to clear", () => {
     const messages = history(long(3_000), long(3_000));
     const on = { hardClear: { enabled: true, placeholder: "gone" } };
     expect(pruned(messages, eager({ ...on, minPrunableToolChars: 6_000 }), 1)).toEqual(["gone", "gone"]);
@@ -345,7 +345,7 @@ describe("how it prunes", () => {
     expect(pruned(messages, kept, 1)).toEqual([long(3_000), long(3_000)]);
   });
 
-  test("C5.49 thinking before the kept answers goes where that is asked for, and leaves a blank text", () => {
+  test("C5.49 thinking before the kept answers is removed if asked for, and leaves a blank text", () => {
     const thought = { type: "reasoning" as const, text: "hmm", opaque: { signature: "s" } };
     const messages = [
       user("go"),
@@ -362,7 +362,7 @@ describe("how it prunes", () => {
     expect(pruneNow(messages, eager({ keepLastAssistants: 1 }), 1).messages).toBe(messages);
   });
 
-  test("C5.49 a Chinese character counts four where that is asked for, and one result may be held to a limit", () => {
+  test("C5.49 a Chinese character counts four if asked for, and one result may have a limit of its own", () => {
     const messages = history("漢".repeat(5_000));
     const ratio = { keepLastAssistants: 0, softTrimRatio: 0.5 };
     expect(pruneNow(messages, settings(ratio), 9_000).messages).toBe(messages);
@@ -373,7 +373,7 @@ describe("how it prunes", () => {
     expect(pruneNow(big, settings({ keepLastAssistants: 1 }), 1_000_000).messages).toBe(big);
   });
 
-  test("C5.49 nothing that is null or malformed makes it fall over", () => {
+  test("C5.49 nothing that is null or malformed makes it fail", () => {
     const odd = (message: object | null): Message => message as Message;
     const messages = [
       odd(null),
@@ -401,7 +401,7 @@ describe("how it prunes", () => {
     expect([0, 1, 2, 3, 6, 7].map((at) => after[at] === messages[at])).toEqual(Array(6).fill(true));
   });
 
-  test("C5.50 what fills the window is text, thinking, arguments and images, whoever said it", () => {
+  test("C5.50 text, thinking, arguments and images fill the window, whoever wrote them", () => {
     const words = answer(
       text(long(100)),
       { type: "reasoning", text: long(100) },
@@ -419,7 +419,7 @@ describe("how it prunes", () => {
 });
 
 describe("pruning any history", () => {
-  test("pairs every call, touches results only, changes nothing it was given, and does the same every time", () => {
+  test("keeps pairs, changes results only, does not change its input, and always does the same", () => {
     const options = fc.record({
       softTrimRatio: fc.double({ min: 0, max: 1, noNaN: true }),
       hardClearRatio: fc.double({ min: 0, max: 1, noNaN: true }),
@@ -447,7 +447,7 @@ describe("pruning any history", () => {
     );
   });
 
-  test("its edits are those of its list, and its note has the numbers", () => {
+  test("has the edits of its list, and a note with the numbers", () => {
     const messages = history(long(5_000), long(5_000));
     const { edits, messages: after, note } = pruneNow(messages, eager({ keepLastAssistants: 1 }), 1_000);
     expect(edits.map(({ at }) => at)).toEqual([2]);

@@ -46,7 +46,7 @@ async function asked(
 }
 
 describe("the reader tools", () => {
-  test("D9.49 are declared from the moment something was cut, and not before; a run that cuts nothing never sees them", async () => {
+  test("D9.49 are declared from the first cut on; a run that cuts nothing never has them", async () => {
     const model = scripted([call("small"), call("big"), say("done"), say("again")]);
     const tools = [echo("small"), echo("big", { execute: () => numberedLines(100) })];
     const session = await new Agent({ model, tools, context: { cap } }).open("s");
@@ -66,7 +66,7 @@ describe("the reader tools", () => {
     expect(broke).toEqual([undefined, undefined, "system or tools", undefined]);
   });
 
-  test("D9.49 have the names they are given, read only, and are answered by their own results, which are never cut", async () => {
+  test("D9.49 have the given names, only read, and their own results are never cut", async () => {
     const whole = numberedLines(200);
     const readers = { read: "tool_output_cache", search: "tool_output_cache_grep" };
     const [read, found] = await asked(
@@ -89,7 +89,7 @@ describe("the reader tools", () => {
     ]);
   });
 
-  test("D9.49 take a ref with anything but letters, digits, _ and - as if those were _", async () => {
+  test("D9.49 treat any character of a ref except letters, digits, _ and - as _", async () => {
     const whole = numberedLines(100);
     const [known, mangled, unknown] = await asked(whole, [
       ["read_output", { ref_id: ` ${blobRef(whole)} `, limit: 1 }],
@@ -104,7 +104,7 @@ describe("the reader tools", () => {
     expect(readLine(kept("a", "a_b-c"), { line: 1 })).toMatch(/^ref_id=a_b-c\n/);
   });
 
-  test("are not there without a cap, a store, readers or tools; a tool of the user's own with that name stays", () => {
+  test("do not exist without a cap, a store, readers or tools; a user's tool with that name stays", () => {
     const names = (options: Partial<AgentOptions>): string[] =>
       resolve({ model: scripted([]), tools: [echo("big")], ...options }).options.tools.map(
         ({ definition }) => definition.name,
@@ -120,7 +120,7 @@ describe("the reader tools", () => {
     );
   });
 
-  test("are not offered when the whole could not be kept, nor when the prepareStep hook chose other tools", async () => {
+  test("are not offered if the full text could not be stored, nor if the prepareStep hook chose other tools", async () => {
     const tools = [echo("big", { execute: () => numberedLines(100) })];
     const namesSent = async (options: Partial<AgentOptions>): Promise<string[] | undefined> => {
       const model = scripted([call("big"), say("done")]);
@@ -137,7 +137,7 @@ describe("the reader tools", () => {
     expect(await namesSent({ hooks })).toEqual(["big"]);
   });
 
-  test("a model that calls one before it is offered is told that there is none", async () => {
+  test("do not exist for a model that calls one before it is offered", async () => {
     const model = scripted([call("read_output", { ref_id: "out_1" }), say("done")]);
     const { messages } = await new Agent({ model, tools: [echo("small")] }).run("go");
     expect(textOf(messages[2] as ToolMessage)).toBe(
@@ -173,7 +173,7 @@ describe("the reader tools", () => {
     }
   });
 
-  test("a fork is made where a text of its first part cannot be read: it lacks that one alone, and the logger hears of it", async () => {
+  test("lack only the text that could not be copied into a fork, and the logger gets a warning", async () => {
     const wholes = [numberedLines(100), numberedLines(200)];
     const [lost = "", read = ""] = wholes.map(blobRef);
     const good = memoryBlobs();
@@ -219,7 +219,7 @@ describe("the reader tools", () => {
     ]);
   });
 
-  test("a fork has the whole of what a tool found out of a call that was cut off, also where the call is not answered yet", async () => {
+  test("can read in a fork the full text that reconcile found out for an interrupted call, even if that call has no result yet", async () => {
     const whole = numberedLines(100);
     const journal = memoryJournal();
     const begun = deferred();
@@ -253,7 +253,7 @@ describe("the reader tools", () => {
     expect(await given.blobs.get("t", blobRef(whole))).toBe(whole);
   });
 
-  test("all outputs are searched although one of them cannot be read, and that is told", async () => {
+  test("search all outputs even if one cannot be read, and report that one", async () => {
     const wholes = [numberedLines(100), numberedLines(200)];
     const good = memoryBlobs();
     const blobs: BlobStore = {
@@ -278,7 +278,7 @@ describe("the reader tools", () => {
     expect(textOf(none as ToolMessage)).toBe(`No matches for: line 300\n\n${lost}`);
   });
 
-  test("a fork that can keep nothing of its own fails, and can be made again", async () => {
+  test("a fork that can store nothing of its own fails, and can be made again", async () => {
     const good = memoryBlobs();
     let full = true;
     const blobs: BlobStore = {
@@ -317,7 +317,7 @@ describe("the reader tools", () => {
     expect(read.join("\n")).toBe(whole);
   });
 
-  test("any tool may read what was cut through its context", async () => {
+  test("any tool can read full texts through its context", async () => {
     const whole = numberedLines(100);
     const seen: unknown[] = [];
     const model = scripted([call("big"), call("count"), say("done")]);
@@ -334,7 +334,7 @@ describe("the reader tools", () => {
 });
 
 describe("pages", () => {
-  test("D9.49 are lines with their numbers in five places, from an offset of 0 on, at most so many, and say how to go on", () => {
+  test("D9.49 have lines with five-digit numbers, from an offset of 0 on, at most so many, and say how to continue", () => {
     const page = kept(numberedLines(5));
     expect(readLines(page)).toBe("    1  line 1\n    2  line 2\n    3  line 3\n    4  line 4\n    5  line 5");
     expect(readLines(page, { offset: 1, limit: 2 })).toBe(
@@ -346,7 +346,7 @@ describe("pages", () => {
     expect(readLines(kept("a\r\nb"))).toBe("    1  a\n    2  b");
   });
 
-  test("D9.49 clip a line at 1,000 graphemes and name the lines they clipped, or many", () => {
+  test("D9.49 clip a line at 1,000 graphemes and name the clipped lines, or say that there are many", () => {
     const long = "é".normalize("NFD").repeat(1_001);
     const [row, named, hint] = readLines(kept(`short\n${long}\n${"x".repeat(1_000)}`)).split("\n\n");
     expect(row).toBe(`    1  short\n    2  ${long.slice(0, 2_000)}...\n    3  ${"x".repeat(1_000)}`);
@@ -361,7 +361,7 @@ describe("pages", () => {
     expect(readLines(kept("abcdef"), { maxLineLength: 3 })).toMatch(/^ {4}1 {2}abc\.\.\.\n/);
   });
 
-  test("D9.49 hold at most 64 KiB", () => {
+  test("D9.49 have at most 64 KiB", () => {
     const page = readLines(kept("ü".repeat(100).concat("\n").repeat(1_000)));
     // 208 bytes a row with its line end: 315 rows.
     const [rows, note] = page.split("\n\n");
@@ -397,7 +397,7 @@ describe("pages", () => {
 });
 
 describe("a part of a line", () => {
-  test("D9.49 is 10,000 graphemes unless asked otherwise, at most 100,000, and says where it is and how to go on", () => {
+  test("D9.49 has 10,000 graphemes by default, at most 100,000, and says where it is and how to continue", () => {
     const line = kept(`first\n${"x".repeat(250_000)}`);
     expect(readLine(line, { line: 2 })).toBe(
       [
@@ -422,7 +422,7 @@ describe("a part of a line", () => {
     expect(readLine(line, { line: 1, offset: 6 })).toBe("char_offset out of range: 6 (line length 5)");
   });
 
-  test("D9.49 counts what a reader takes for one character, and cuts none of them", () => {
+  test("D9.49 counts graphemes, and cuts none of them", () => {
     const family = "👨‍👩‍👧";
     const line = kept(`${family}e\u0301🇩🇪x`);
     expect(readLine(line, { line: 1, offset: 0, limit: 2 })).toContain(
@@ -431,7 +431,7 @@ describe("a part of a line", () => {
     expect(readLine(line, { line: 1, offset: 2, limit: 2 })).toMatch(/char_range=2\.\.3\n🇩🇪x$/u);
   });
 
-  test("D9.49 is what read_output gives for a line number", async () => {
+  test("D9.49 is what read_output returns for a line number", async () => {
     const whole = `${"y".repeat(30_000)}\nend`;
     const [part] = await asked(whole, [
       ["read_output", { line_number: 1, char_offset: 29_998, char_limit: 5 }],
@@ -445,7 +445,7 @@ describe("a part of a line", () => {
 describe("a search", () => {
   const page = kept(numberedLines(200));
 
-  test("D9.49 is literal unless it says otherwise, with lines around each match", async () => {
+  test("D9.49 is literal by default, with lines around each match", async () => {
     const text = kept("a.b\naxb\n(c\nend");
     expect(await searchLines(text, { pattern: "a.b" })).toBe("ref:out_1\n    1  a.b");
     expect(await searchLines(text, { pattern: "a.b", regex: true })).toBe(
@@ -457,7 +457,7 @@ describe("a search", () => {
     expect(await searchLines(text, { pattern: "nothing" })).toBe("No matches for: nothing");
   });
 
-  test("D9.49 gives at most 50 matches, or as many as it is asked for", async () => {
+  test("D9.49 returns at most 50 matches, or as many as asked for", async () => {
     const count = (found: string): number => found.split("ref:").length - 1;
     const found = await searchLines(page, { pattern: "line" });
     expect(count(found)).toBe(50);
@@ -468,7 +468,7 @@ describe("a search", () => {
     );
   });
 
-  test("D9.49 holds at most 64 KiB, and says so of a match that alone is too large", async () => {
+  test("D9.49 returns at most 64 KiB, and says so for a match that alone is too large", async () => {
     const text = kept(
       Array.from({ length: 100 }, (_, at) => `${at === 60 ? "needle" : "hay"}${"x".repeat(3_000)}`).join(
         "\n",
@@ -490,13 +490,13 @@ describe("a search", () => {
     );
   });
 
-  test("a pattern that would hang a backtracking engine is searched in time linear in the text", async () => {
+  test("matches a pattern in linear time that would block a backtracking engine", async () => {
     const text = kept(`${"a".repeat(50_000)}!\nab`);
     expect(await searchLines(text, { pattern: "^(a+)+$", regex: true })).toBe("No matches for: ^(a+)+$");
     expect(await searchLines(text, { pattern: "^(a|a)*b$", regex: true })).toBe("ref:out_1\n    2  ab");
   });
 
-  test("a regular expression says which line it did not see all of; a literal search sees all", async () => {
+  test("with a regular expression names the line that it did not read completely; a literal search reads all", async () => {
     const text = kept(`short\n${"a".repeat(100_000)}needle`);
     expect(await searchLines(text, { pattern: "ne+dle", regex: true })).toBe(
       "No matches for: ne+dle\n\n(A regular expression looks at the first 100000 characters of a line; line 2 is longer.)",
@@ -506,7 +506,7 @@ describe("a search", () => {
     );
   });
 
-  test("a pattern that cannot be used is an error the model reads", async () => {
+  test("with an invalid pattern returns an error for the model", async () => {
     const whole = numberedLines(100);
     const [open, behind, long] = await asked(whole, [
       ["search_output", { pattern: "(", regex: true }],
@@ -521,7 +521,7 @@ describe("a search", () => {
     }
   });
 
-  test("a long search lets others work, and ends when it is no longer wanted", async () => {
+  test("that is long lets other work run, and ends when it is no longer wanted", async () => {
     const text = kept("x\n".repeat(1_000_000));
     const stop = new AbortController();
     const search = searchLines(text, { pattern: "nothing", regex: true }, stop.signal);

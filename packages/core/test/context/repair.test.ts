@@ -36,7 +36,7 @@ const preset =
   "[openclaw] missing tool result in session history; inserted synthetic error result for transcript repair.";
 
 describe("C7: transcript repair", () => {
-  test("C7.60 results move behind their turn in call order; a missing one is made up, in the words asked for", () => {
+  test("C7.60 results move behind their turn in call order; a missing one is made up, with the given text", () => {
     const [a, b] = [result("a", "A"), result("b", "B")];
     const history = [userText("go"), answer([call("a"), call("b"), call("c")]), userText("wait"), b, a];
     const repaired = repairHistory(history, { texts: { missing: preset } });
@@ -52,7 +52,7 @@ describe("C7: transcript repair", () => {
     expect([repaired[2], repaired[3]]).toEqual([a, b]);
   });
 
-  test("C7.60 double and stray results are dropped, wherever they stand, and a blank name is filled", () => {
+  test("C7.60 duplicate and stray results are dropped, wherever they are, and a blank name is filled in", () => {
     const history = [
       userText("go"),
       answer([call("a")]),
@@ -67,7 +67,7 @@ describe("C7: transcript repair", () => {
     expect(unnamed.slice(1)).toMatchObject([{ content: [{ name: "unknown" }] }, { name: "unknown" }]);
   });
 
-  test("C7.60 an answer that failed gets no made-up results, and its results go where the policy says so", () => {
+  test("C7.60 a failed answer gets no made-up results, and its results are treated as the policy says", () => {
     const history = [
       userText("go"),
       answer([text("so far"), call("a"), call("b")], "error"),
@@ -87,7 +87,7 @@ describe("C7: transcript repair", () => {
     ]);
   });
 
-  test("C7.60 a history in order comes back as the same array", () => {
+  test("C7.60 a valid history is returned as the same array", () => {
     const history = [
       userText("go"),
       answer([text("hm"), call("a")]),
@@ -98,7 +98,7 @@ describe("C7: transcript repair", () => {
     expect(repairHistory(history, { failed: "none", malformed: "drop", userFirst: true })).toBe(history);
   });
 
-  test("C7.61 calls without arguments, id or a proper name are dropped, and an answer left empty with them", () => {
+  test("C7.61 calls without arguments, id or a valid name are dropped, and so is an answer that is empty then", () => {
     const odd = { type: "tool_call", id: "x", name: "look" } as Part;
     const history = [
       userText("go"),
@@ -133,7 +133,7 @@ describe("a repaired history", () => {
     ]);
   });
 
-  it("numbers many calls of one id in time that grows with their number, around ids that are taken", () => {
+  it("numbers many calls with one id in linear time, around ids that are taken", () => {
     // Where each looked through all numbers before its own, this took half a minute.
     const turns = Array.from({ length: 20_000 }, () => [answer([call("c")]), result("c")]).flat();
     const repaired = repairHistory([userText("go"), answer([call("c_3")]), result("c_3"), ...turns]);
@@ -142,18 +142,18 @@ describe("a repaired history", () => {
     expect(new Set(ids).size).toBe(20_001);
   });
 
-  it("knows a call and its result by an id of space as by none, whatever else is wrong with either", () => {
+  it("matches a call and its result by a blank id as by none, whatever else is wrong with either", () => {
     const { isError: _, ...bare } = result("  ", "kept");
     const repaired = repairHistory([userText("go"), answer([call("  ")]), bare as ToolMessage]);
     expect(repaired.slice(1)).toEqual([answer([call("call")]), result("call", "kept")]);
   });
 
-  it("finds a result that came before its call", () => {
+  it("matches a result that came before its call", () => {
     const history = [userText("go"), result("a", "early"), answer([call("a")])];
     expect(repairHistory(history)).toEqual([history[0], history[2], history[1]]);
   });
 
-  it("holds no empty part and no empty message (F122, F123)", () => {
+  it("has no empty part and no empty message (F122, F123)", () => {
     const history = [
       userText(""),
       {
@@ -169,7 +169,7 @@ describe("a repaired history", () => {
     expect(repairHistory(history)).toEqual([userText("go"), answer([text("hi")], "end_turn")]);
   });
 
-  it("is well-formed text throughout, but for what is signed (F094, F099)", () => {
+  it("is well-formed text everywhere, except in signed content (F094, F099)", () => {
     const signed: Part = { type: "reasoning", text: "\ud83d", opaque: { signature: "s" } };
     const history = [
       userText("a\ud83d"),
@@ -196,7 +196,7 @@ describe("a repaired history", () => {
     expect(repairHistory(history, { origin, foreignReasoning: foreignReasoning ?? "keep" })).toBe(history);
   });
 
-  it("has long parts cut in the middle at whole characters, with a note", () => {
+  it("has the middle of long parts cut out at whole characters, with a note", () => {
     const long = `${"😀".repeat(500)}end`;
     const [cut] = repairHistory([userText(long)], { maxPartChars: 200 });
     const words = textOf(cut as Message);
@@ -205,7 +205,7 @@ describe("a repaired history", () => {
     expect(Number(left)).toBe(long.length - words.replace(/\n\[.*\]\n/, "").length);
   });
 
-  it("joins or bridges neighbours as the policy says (F128)", () => {
+  it("joins or separates neighbours as the policy says (F128)", () => {
     const history = [
       userText("a"),
       userText("b"),
@@ -225,7 +225,7 @@ describe("a repaired history", () => {
     ]);
   });
 
-  it("begins with a person and does not end with the model, where that is asked for (F127, F129)", () => {
+  it("begins with the user and does not end with the model, if the policy says so (F127, F129)", () => {
     const history = [answer([text("hi")], "end_turn")];
     const repaired = repairHistory(history, { userFirst: true, assistantLast: "proceed" });
     expect(repaired.map((one) => one.role)).toEqual(["user", "assistant", "user"]);
@@ -236,7 +236,7 @@ describe("a repaired history", () => {
     ["words of another program", { origin: "openai", stop: "stop" }],
     ["nulls", { origin: null, stop: null }],
     ["an end without a kind", { origin: [], stop: { wire: 1 } }],
-  ])("says where an answer came from and why it ended, whatever stood there: %s", (_, marks) => {
+  ])("has an origin and a stop reason in every answer, whatever was there: %s", (_, marks) => {
     const said = { role: "assistant", content: "hi", ...marks } as unknown as Message;
     const asked = { role: "assistant", content: [call("a")], ...marks } as unknown as Message;
     const unknown = { api: "unknown", provider: "unknown", model: "unknown" };
@@ -249,7 +249,7 @@ describe("a repaired history", () => {
     ]);
   });
 
-  it("is what a run starts with when it is given one", async () => {
+  it("is what a run begins with if it is given a history", async () => {
     const model = scripted([say("done")]);
     const agent = new Agent({ model });
     const odd = { role: "user", content: "plain text" } as unknown as Message;
@@ -259,7 +259,7 @@ describe("a repaired history", () => {
     await expect(agent.run([userText("")])).rejects.toMatchObject({ kind: "invalid_request" });
   });
 
-  it("never throws, whatever stands in it", () => {
+  it("is made without throwing, whatever the history contains", () => {
     const junk: Json[] = [
       null,
       1,

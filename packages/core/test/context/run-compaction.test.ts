@@ -69,7 +69,7 @@ const memoryOf = (messages: Iterable<Message>): string =>
   [...messages].map(textOf).find((text) => text.startsWith("[rondo.compaction]")) ?? "";
 
 describe("a compaction", () => {
-  test("comes when the history fills 80 % of the window: the task and the last turn stay, the rest is a summary, and the run goes on", async () => {
+  test("begins when the history fills 80 % of the window: the task and the last turn stay, the rest is summarised, and the run continues", async () => {
     const model = asModel(worker(5));
     const { session, events } = await opened({ model, system: "Be quick.", ...base() });
     const { end, text } = await session.send("Read every page.");
@@ -95,7 +95,7 @@ describe("a compaction", () => {
     expect(only(events, "request").at(-2)?.broke).toBe("message 2 (compaction)");
   });
 
-  test("asks without tools, and counts what the summary cost", async () => {
+  test("requests no tools, and its cost is counted", async () => {
     const model = asModel(worker(4, () => [say(summary), usage({ inputTokens: 700, outputTokens: 30 })]));
     const { session } = await opened({ model, ...base() });
     const { usage: used } = await session.send("Read.");
@@ -106,7 +106,7 @@ describe("a compaction", () => {
     expect(asked?.settings.maxOutputTokens).toBe(1_500);
   });
 
-  test("can have a model of its own, whose price counts", async () => {
+  test("may use a model of its own, with that model's price", async () => {
     const own = asModel(() => [say(summary), usage({ inputTokens: 1_000_000, outputTokens: 0 })], {
       id: "cheap",
       facts: { contextWindow: 20_000, price: { input: 0.5, output: 1 } },
@@ -135,7 +135,7 @@ describe("a compaction", () => {
     expect(result?.usd).toBeCloseTo(0.5);
   });
 
-  test("is done on demand in an idle session, as a run of its own", async () => {
+  test("can be requested in an idle session, as a run of its own", async () => {
     const model = asModel(worker(2));
     const { session, events, records } = await opened({ model, ...base() });
     await session.send("Read.");
@@ -149,7 +149,7 @@ describe("a compaction", () => {
     expect((await session.replay()).firstDifference).toBeUndefined();
   });
 
-  test("is done on demand in mid-run, before the next model call", async () => {
+  test("can be requested during a run, before the next model call", async () => {
     const gate = deferred();
     const model = asModel(worker(3));
     let page = 0;
@@ -177,7 +177,7 @@ describe("a compaction", () => {
     expect(textOf(session.messages.at(-2) as Message)).toContain("page 3");
   });
 
-  test("nothing is asked of a model where there is nothing to sum up, and the watcher is told so", async () => {
+  test("calls no model if there is nothing to summarise, and the events say so", async () => {
     const model = asModel(worker(0));
     const { session, events } = await opened({ model, ...base() });
     const { end } = await session.compact();
@@ -188,7 +188,7 @@ describe("a compaction", () => {
     ]);
   });
 
-  test("what tools said for the ledger is told word for word, whatever the summary forgets", async () => {
+  test("keeps tools' ledger entries word for word, whatever the summary forgets", async () => {
     const write = tool({
       name: "write",
       description: "Writes",
@@ -215,7 +215,7 @@ describe("a compaction", () => {
     expect(memory).toContain("use tabs");
   });
 
-  test("refs of kept outputs survive it", async () => {
+  test("keeps the refs of stored outputs", async () => {
     const model = asModel(worker(3));
     const { session } = await opened({
       model,
@@ -230,7 +230,7 @@ describe("a compaction", () => {
     for (const ref of refs) expect(now).toContain(ref);
   });
 
-  test("a history larger than the summariser's window is summed up in parts, and the parts are joined", async () => {
+  test("summarises a history larger than the summariser's window in parts, and joins the parts", async () => {
     const own = asModel((request) => say(isJoining(request) ? `joined: ${summary}` : `part: ${summary}`), {
       id: "small",
       facts: { contextWindow: 9_000 },
@@ -266,7 +266,7 @@ describe("a compaction", () => {
 });
 
 describe("a summary that fails", () => {
-  test("C10.66 is tried three times in all, with waits of half a second and more between", async () => {
+  test("C10.66 is tried three times, with waits of half a second and more in between", async () => {
     const clock = jumpingClock(0.5);
     const model = asModel(worker(4, (_, nth) => (nth < 3 ? fail("overloaded") : say(summary))));
     const { session, records } = await opened({ model, clock, ...base() });
@@ -286,7 +286,7 @@ describe("a summary that fails", () => {
     ["without a text", () => empty(), 3],
     ["that is a call", () => call("read"), 3],
   ] as const)(
-    "%s: the history stays as it is, the run goes on, and the watcher is told",
+    "%s: the history stays as it is, the run continues, and the events say so",
     async (_name, turn, attempts) => {
       const model = asModel(worker(4, turn as () => Turn));
       const { session, events, records } = await opened({ model, clock: jumpingClock(0.5), ...base() });
@@ -302,7 +302,7 @@ describe("a summary that fails", () => {
     },
   );
 
-  test("that is too long for its reader is asked for in smaller parts, before anything is given up (F187)", async () => {
+  test("because its input is too long is requested in smaller parts, before it is given up (F187)", async () => {
     const asked: number[] = [];
     const model = asModel(
       worker(6, (request) => {
@@ -324,7 +324,7 @@ describe("a summary that fails", () => {
     expect((await session.replay()).firstDifference).toBeUndefined();
   });
 
-  test("whose output limit goes into reasoning is asked for with a larger one, and with the headers of the run", async () => {
+  test("because reasoning used its output limit is requested with a larger limit, and with the run's headers", async () => {
     const limits: unknown[] = [];
     const model = asModel(
       worker(5, ({ settings }) => {
@@ -344,7 +344,7 @@ describe("a summary that fails", () => {
     expect(only(events, "compaction_end").map(({ helped }) => helped)).toEqual([true]);
   });
 
-  test("asks for no more output than the model gives, by its facts or by what its refusal says", async () => {
+  test("never has a higher output limit than the model's, known from its facts or from its refusal", async () => {
     const limits = async (
       facts: ModelFacts,
       refuse: (nth: number) => Turn | undefined,
@@ -371,7 +371,7 @@ describe("a summary that fails", () => {
     expect(await limits({}, once({ repair: "settings.maxOutputTokens" }))).toEqual([1_500, undefined]);
   });
 
-  test("is asked for also of a model whose window nobody knows, and that refused a short conversation", async () => {
+  test("is requested again too if the model's window is unknown and it refused a short conversation", async () => {
     let refused = false;
     const model = scripted((request) => {
       if (isSummary(request)) return say(summary);
@@ -389,7 +389,7 @@ describe("a summary that fails", () => {
     );
   });
 
-  test("gives way to a note with numbers where the request would not fit otherwise", async () => {
+  test("is replaced by a note with numbers if the request would not fit otherwise", async () => {
     const model = asModel(worker(3, () => fail("invalid_request")));
     const { session, events } = await opened({
       model,
@@ -407,7 +407,7 @@ describe("a summary that fails", () => {
 });
 
 describe("the breaker", () => {
-  test("after a compaction that did not help, five answers go by before the next", async () => {
+  test("waits for five answers after a compaction that did not help", async () => {
     const model = asModel(worker(9, () => fail("invalid_request")));
     const { session, events } = await opened({
       model,
@@ -422,7 +422,7 @@ describe("the breaker", () => {
     expect(line.slice(first, second).filter((one) => one === "request")).toHaveLength(5);
   });
 
-  test("one after each of three answers, and then five answers go by", async () => {
+  test("opens after a compaction after each of three answers, and then waits for five", async () => {
     // The task alone is over the threshold: every compaction helps, and none for long.
     const model = asModel(worker(9));
     const { session, events } = await opened({
@@ -447,7 +447,7 @@ describe("the breaker", () => {
   });
 });
 
-test("what is left of the window is told as it is after room was made, in the request it goes with", async () => {
+test("does not affect the notice of the window's rest, which is given with the request after room was made", async () => {
   const model = asModel(worker(6));
   const { session } = await opened({
     model,
@@ -474,7 +474,7 @@ describe("a compaction in many parts", () => {
   ];
   const isAsked = (request: SeenRequest): boolean => isSummary(request) || isJoining(request);
 
-  test("spends no more than the budget has left for it, and the run lands with a note in place of the summary", async () => {
+  test("spends no more than the budget's rest, and the run lands with a note in place of the summary", async () => {
     const model = scripted((request) =>
       isAsked(request)
         ? [say(summary), usage({ inputTokens: 9_000, outputTokens: 100 })]
@@ -493,7 +493,7 @@ describe("a compaction in many parts", () => {
     expect((await session.replay()).firstDifference).toBeUndefined();
   });
 
-  test("reads as much of an earlier summary as its window allows, and less where it was refused (F187)", async () => {
+  test("reads as much of an earlier summary as its window allows, and less after a refusal (F187)", async () => {
     const memory = `[rondo.compaction]\nAbout.\n\n<summary>\n${words(12_000, "long ago")}\n</summary>`;
     const said = [user("The task."), user(memory), ...talk(6)];
     let refused = 0;
@@ -531,12 +531,12 @@ describe("a compaction in many parts", () => {
   });
 });
 
-describe("where the run would end without one", () => {
+describe("if the run would end otherwise", () => {
   // What a model wrote into its calls is nothing that the guard may cut.
   const long = (tokens: number): Turn => call("read", { why: words(tokens, "because") });
   const window = 6_000;
 
-  test("a compaction that was for nothing is no reason to wait for five answers", async () => {
+  test("a compaction that saved nothing is no reason to wait for five answers", async () => {
     let sums = 0;
     const turns = [call("read"), long(6_500), say("done")];
     const model = scripted((request) => {
@@ -555,7 +555,7 @@ describe("where the run would end without one", () => {
     expect((await session.replay()).firstDifference).toBeUndefined();
   });
 
-  test("a note takes the place of a summary that cannot be had, after the answer it was first asked for as well", async () => {
+  test("a note replaces a summary that cannot be made, also after the answer at which it was first requested", async () => {
     const turns = [call("read"), long(6_500), say("done")];
     const model = scripted((request) =>
       isSummary(request) ? fail("invalid_request") : (turns.shift() as Turn),
@@ -571,7 +571,7 @@ describe("where the run would end without one", () => {
     expect((await session.replay()).firstDifference).toBeUndefined();
   });
 
-  test("and where nothing helps the run ends, after one more try", async () => {
+  test("and nothing helps, the run ends after one more attempt", async () => {
     const model = scripted((request) => (isSummary(request) ? fail("invalid_request") : say("never said")));
     const said: Message[] = [user("Go on."), answer(textPart(words(200))), user("Go on.")];
     const context = { window: 300, trim: null, compaction: { at: 0.5 } } as const;
@@ -583,7 +583,7 @@ describe("where the run would end without one", () => {
 });
 
 describe("a provider that says the request is too large", () => {
-  test("the history is compacted and the request sent again, once; a second refusal is the end", async () => {
+  test("causes a compaction and a second request, once; a second refusal ends the run", async () => {
     let refusals = 0;
     const model = asModel((request) => {
       if (isSummary(request)) return say(summary);
@@ -607,7 +607,7 @@ describe("a provider that says the request is too large", () => {
     expect((await session.replay()).firstDifference).toBeUndefined();
   });
 
-  test("an answer in between makes it a new one", async () => {
+  test("may do so again after an answer in between", async () => {
     const model = asModel((request) => {
       if (isSummary(request)) return say(summary);
       steps += 1;
@@ -620,7 +620,7 @@ describe("a provider that says the request is too large", () => {
     expect(outline(events).filter((one) => one === "start: overflow")).toHaveLength(2);
   });
 
-  test("without compaction the longest texts are cut", async () => {
+  test("causes the longest texts to be cut if there is no compaction", async () => {
     const model = asModel((request) => {
       steps += 1;
       if (steps === 2 && estimated(request) > 2_000) return fail("context_overflow");
@@ -636,7 +636,7 @@ describe("a provider that says the request is too large", () => {
     expect(recordsOf(records(), "trimmed")).toMatchObject([{ stage: "guard" }]);
   });
 
-  test("where its bytes are the matter, files go first and the history stays", async () => {
+  test("causes files to be left out first if its bytes are the problem, and the history stays", async () => {
     const model = scripted([fail("payload_too_large"), say("done")]);
     const { session, events } = await opened({ model, ...base() });
     const { end } = await session.send([
@@ -650,14 +650,14 @@ describe("a provider that says the request is too large", () => {
   });
 });
 
-describe("meanwhile", () => {
+describe("during a compaction", () => {
   const held = () => {
     const gate = hold(say(summary));
     const model = asModel(worker(4, () => gate));
     return { gate, model };
   };
 
-  test("one that is asked for as the run ends follows at once, and whoever waits for the session waits for it", async () => {
+  test("that is requested as the run ends: it follows at once, and settled() waits for it", async () => {
     const { session, events } = await opened({ model: asModel(worker(2, () => say(summary))), ...base() });
     let asked: Promise<unknown> | undefined;
     session.subscribe(({ type }) => {
@@ -672,7 +672,7 @@ describe("meanwhile", () => {
     expect(only(events, "run_end")).toHaveLength(2);
   });
 
-  test("what is said during a compaction is delivered after it, once", async () => {
+  test("a message is delivered after it, once", async () => {
     const { gate, model } = held();
     const { session, events } = await opened({ model, ...base() });
     const running = session.send("Read.");
@@ -687,7 +687,7 @@ describe("meanwhile", () => {
     expect([...model.lastRequest.messages].map(textOf)).toContain("Faster!");
   });
 
-  test("an abort ends it at once: nothing more starts, the history stays, and the watcher hears its end", async () => {
+  test("an abort ends it at once: nothing more starts, the history stays, and the events report its end", async () => {
     const { gate, model } = held();
     const { session, events } = await opened({ model, abortGraceMs: 50, ...base() });
     const running = session.send("Read.");
@@ -702,7 +702,7 @@ describe("meanwhile", () => {
     expect(only(events, "compaction_end")).toMatchObject([{ helped: false }]);
   });
 
-  test("a deadline during it lands the run without it", async () => {
+  test("a deadline lands the run without it", async () => {
     const clock = jumpingClock(0.5);
     const { gate, model } = held();
     const { session, events } = await opened({ model, clock, budget: { ms: 5_000 }, ...base() });
@@ -712,7 +712,7 @@ describe("meanwhile", () => {
     gate.release();
   });
 
-  test("a budget that a summary used up lands the run", async () => {
+  test("a budget that the summary used up lands the run", async () => {
     const model = asModel(worker(9, () => [say(summary), usage({ inputTokens: 5_000, outputTokens: 100 })]));
     const { session } = await opened({ model, budget: { tokens: 5_000 }, ...base() });
     const { end } = await session.send("Read.");

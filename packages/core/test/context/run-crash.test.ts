@@ -67,7 +67,7 @@ function outcome(session: Session): unknown {
 }
 
 describe.each(Object.entries(cases))("with %s", (_name, context) => {
-  test("folding any prefix and going on comes to the same end, text and conversation, and the replay is the same", async () => {
+  test("folding any prefix and continuing gives the same end, text and conversation, and the replay is the same", async () => {
     const journal = memoryJournal();
     const whole = (await agentOf(context, journal).open("whole")) as Session;
     await whole.send("Read every page.");
@@ -87,7 +87,7 @@ describe.each(Object.entries(cases))("with %s", (_name, context) => {
   });
 });
 
-test("a crash between the attempts at a summary does not use one up", async () => {
+test("a crash between the attempts at a summary does not use up an attempt", async () => {
   const journal = memoryJournal();
   let sums = 0;
   const failing = scripted((request) => {

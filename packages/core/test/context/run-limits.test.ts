@@ -38,7 +38,7 @@ async function asked(talked: number, rules: Rule[], costs: Turn = []) {
 }
 
 describe("a limit on model calls", () => {
-  test("counts summaries, and none is made of the call that is kept for the landing", async () => {
+  test("counts summaries, and none is made with the call that is kept for the landing", async () => {
     for (const modelCalls of [1, 2, 3]) {
       const model = scripted(reading);
       const tools = [reader(500)];
@@ -52,13 +52,13 @@ describe("a limit on model calls", () => {
     }
   });
 
-  test("holds where somebody asks for a compaction on the way", async () => {
+  test("applies to a compaction that is requested during the run", async () => {
     const { end, calls } = await asked(6, [budget({ modelCalls: 2 })]);
     expect(end).toMatchObject({ reason: "max_steps", landed: true });
     expect(calls).toBe(2);
   });
 
-  test("lets a run that is for a compaction alone make its one call, and no second", async () => {
+  test("lets a run that only compacts make its one call, and no second one", async () => {
     const gate = hold();
     const model = scripted((request, nth) => {
       if (nth === 2) return [gate, say("")];
@@ -73,7 +73,7 @@ describe("a limit on model calls", () => {
     expect(recordsOf(records(), "summary_finished")).toHaveLength(1);
   });
 
-  test("is another than one on steps, which makes room for its landing", async () => {
+  test("differs from a limit on steps, which leaves room for its landing", async () => {
     const model = scripted(reading);
     const { session } = await opened({ model, context, tools: [reader(2_500)], rules: [maxSteps(1)] });
     expect((await session.send(talk(6))).end).toMatchObject({ reason: "max_steps", landed: true });
@@ -81,7 +81,7 @@ describe("a limit on model calls", () => {
   });
 });
 
-test("a compaction that somebody asks for costs nothing more where the tokens are spent", async () => {
+test("lets a requested compaction cost nothing more once the tokens are spent", async () => {
   const costs = usage({ inputTokens: 5_000, outputTokens: 10 });
   const { end, summaries } = await asked(6, [budget({ tokens: 5_000 })], costs);
   expect(end).toMatchObject({ reason: "token_budget", landed: true });

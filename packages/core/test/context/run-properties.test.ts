@@ -140,7 +140,7 @@ const everyRun = (
   );
 
 describe("for any settings, results and summaries", () => {
-  test("P1 holds of the conversation and of every request, and no request is larger than the window by the estimator's own count", async () => {
+  test("P1 is true of the conversation and of every request, and no request exceeds the window by the estimator's own count", async () => {
     const met = new Set<string>();
     await everyRun(({ requests, session, events }, { window = 0 }) => {
       for (const event of events) if (event.type === "context") met.add(event.stage);
@@ -156,7 +156,7 @@ describe("for any settings, results and summaries", () => {
     expect([...met].sort()).toEqual(["cap", "compaction", "completed", "error", "guard", "prune", "trim"]);
   });
 
-  test("the journal has all that was done for good: folding it gives the same conversation, and the replay is the same", () =>
+  test("the journal has every permanent change: folding it gives the same conversation, and the replay is the same", () =>
     everyRun(async ({ records, session, tools }, context) => {
       const { rules } = resolve({ model: scripted([]), tools, context });
       expect([...reduceAll(records, rules).history]).toEqual(session.messages);
@@ -164,7 +164,7 @@ describe("for any settings, results and summaries", () => {
       expect(firstDifference).toBeUndefined();
     }));
 
-  test("what was said stands in the conversation word for word, once: the task, and what was steered since the last compaction", () =>
+  test("messages are in the conversation word for word, once: the task, and steering since the last compaction", () =>
     everyRun(({ records, session }, { compaction }) => {
       const texts = session.messages.map(textOf);
       const compacted = records.findLastIndex(
@@ -183,7 +183,7 @@ describe("for any settings, results and summaries", () => {
             expect(texts.filter((text) => text === textOf(message))).toHaveLength(1);
     }));
 
-  test("every compaction that begins comes to its end, and every front that broke was told of by a stage, a note or the tools", () =>
+  test("every compaction that begins also ends, and every changed front was announced by a stage, a note or the tools", () =>
     everyRun(({ events }) => {
       let open = 0;
       let told = false;
@@ -206,7 +206,7 @@ describe("for any settings, results and summaries", () => {
     }));
 });
 
-test("stages that are for one request leave the conversation as it is, whatever they do", () =>
+test("stages that are for one request do not change the conversation, whatever they do", () =>
   fc.assert(
     fc.asyncProperty(anyTurns, fc.integer({ min: 1_500, max: 12_000 }), async (turns, window) => {
       const context: ContextOptions = {

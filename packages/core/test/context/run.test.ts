@@ -16,7 +16,7 @@ describe("trimming in a run", () => {
   });
   const twice = (number: number) => (number <= 4 ? call("read") : say("done"));
 
-  test("D9.47 is done before a model call, the oldest first, for good: it is a record, survives another process, and is replayed", async () => {
+  test("D9.47 comes before a model call, oldest first, permanently: it is a record, is kept in another process, and is replayed", async () => {
     const model = scripted((_, number) => twice(number));
     const { session, journal, events, records } = await opened({ model, ...options() });
     await session.send("read it all");
@@ -42,7 +42,7 @@ describe("trimming in a run", () => {
     expect(isPaired(session.messages)).toBe(true);
   });
 
-  test("breaks the prefix once, and the request says at which message and by what", async () => {
+  test("changes the prefix once, and the request says at which message and by which stage", async () => {
     const model = scripted((_, number) => twice(number));
     const events = await eventsOf(new Agent({ model, repeats: null, ...options() }), "read it all");
     expect(only(events, "request").map(({ broke }) => broke)).toEqual([
@@ -54,7 +54,7 @@ describe("trimming in a run", () => {
     ]);
   });
 
-  test("offers the tools that read kept texts once it has left refs in the conversation", async () => {
+  test("offers the tools that read full texts once it has left refs in the conversation", async () => {
     const asked: string[][] = [];
     const model = scripted((request, number) => {
       asked.push(request.tools.map(({ name }) => name));
@@ -71,7 +71,7 @@ describe("trimming in a run", () => {
     expect(asked.at(-1)).toEqual(["read", "read_output", "search_output"]);
   });
 
-  test("without a ref search_output looks through every output that was kept, oldest first", async () => {
+  test("lets search_output without a ref search all stored outputs, oldest first", async () => {
     let page = 0;
     const pages = reader(0, {
       execute: () => {
@@ -98,7 +98,7 @@ describe("trimming in a run", () => {
 });
 
 describe("pruning in a run", () => {
-  test("leaves old results out of one request, told in its record, and changes nothing that is stored", async () => {
+  test("leaves old results out of one request, which its record says, and changes nothing that is stored", async () => {
     const clock = jumpingClock(0.5);
     const model = scripted([call("read"), call("read"), say("one"), say("two")]);
     const { session, events, records } = await opened({
@@ -130,7 +130,7 @@ describe("pruning in a run", () => {
     expect((await session.replay()).firstDifference).toBeUndefined();
   });
 
-  test("does not make the history look smaller than it is: what is counted of a pruned request is not believed of the next", async () => {
+  test("does not make the history look smaller: the count of a pruned request is not used for the next one", async () => {
     const clock = jumpingClock(0.5);
     const counted = (request: Parameters<typeof estimated>[0]) =>
       usage({ inputTokens: estimated(request), outputTokens: 10 });
@@ -162,7 +162,7 @@ describe("pruning in a run", () => {
 describe("the guard in a run", () => {
   const none = { trim: null, compaction: null } as const;
 
-  test("cuts the longest text for good where nothing else has made room, and the request fits", async () => {
+  test("cuts the longest text permanently if nothing else made room, and the request fits", async () => {
     const model = scripted([call("read"), say("done")]);
     const { session, events, records } = await opened({
       model,
@@ -178,7 +178,7 @@ describe("the guard in a run", () => {
     expect((await session.replay()).firstDifference).toBeUndefined();
   });
 
-  test("ends the run with context_overflow where nothing can be made smaller, and sends nothing", async () => {
+  test("ends the run with context_overflow if nothing can be made smaller, and sends nothing", async () => {
     const model = scripted([say("never")]);
     const { session } = await opened({ model, system: words(6_000), context: { window: 5_000, ...none } });
     const { end } = await session.send("go");
@@ -191,7 +191,7 @@ describe("the guard in a run", () => {
     expect(model.calls).toBe(0);
   });
 
-  test("counts what rules and modes say behind the history", async () => {
+  test("counts the notes of rules and modes after the history", async () => {
     const landing = words(1_500, "land now");
     const model = scripted((request) => (request.toolChoice === "none" ? say("landed") : call("read")));
     const { session } = await opened({
@@ -207,7 +207,7 @@ describe("the guard in a run", () => {
     for (const request of model.requests) expect(estimated(request)).toBeLessThanOrEqual(5_000);
   });
 
-  test("refuses what the transformContext hook made too large", async () => {
+  test("refuses messages that the transformContext hook made too large", async () => {
     const model = scripted([say("never")]);
     const { session } = await opened({
       model,
@@ -220,7 +220,7 @@ describe("the guard in a run", () => {
     expect(model.calls).toBe(0);
   });
 
-  test("shortens results for one request only where it is told to, and the conversation keeps them", async () => {
+  test("shortens results for one request only if set so, and the conversation keeps them", async () => {
     const model = scripted([call("read"), say("done")]);
     const { session, records } = await opened({
       model,
@@ -235,7 +235,7 @@ describe("the guard in a run", () => {
   });
 
   test.each(["truncate", "truncate_and_replace"] as const)(
-    "counts the system prompt and the tools where results are to %s, unless it is to count messages alone",
+    "counts the system prompt and the tools if results are to %s, unless it counts messages only",
     async (results) => {
       const endOf = async (counts?: "messages"): Promise<[string | undefined, number]> => {
         const model = scripted([say("sent")]);
@@ -250,7 +250,7 @@ describe("the guard in a run", () => {
     },
   );
 
-  test("makes room among results for a system prompt that is long", async () => {
+  test("makes room among results for a long system prompt", async () => {
     const model = scripted([call("read"), say("done")]);
     const { session } = await opened({
       model,
@@ -263,7 +263,7 @@ describe("the guard in a run", () => {
     expect(texts(model.lastRequest.messages)[0]).toBe("[compacted: tool output removed to free context]");
   });
 
-  test("lowers an output limit that is too large, and compacts nothing for it", async () => {
+  test("lowers an output limit that is too large, and does not compact for it", async () => {
     const model = scripted([call("read"), say("done")]);
     const { session, events } = await opened({
       model,
@@ -299,7 +299,7 @@ describe("context.tell", () => {
 });
 
 describe("the account", () => {
-  test("sums up to what the provider counted and the estimate of what is new, by source and by message", async () => {
+  test("adds up to the provider's count and the estimate of what is new, by source and by message", async () => {
     const model = scripted([
       [say("Let me see."), call("read"), usage({ inputTokens: 300, outputTokens: 40 })],
       [say("done"), usage({ inputTokens: 2_400, outputTokens: 10 })],
@@ -326,7 +326,7 @@ describe("the account", () => {
   test.each([
     ["zeros", { inputTokens: 0, outputTokens: 0 }],
     ["the answer alone", { outputTokens: 40 }],
-  ])("takes %s for no count of a conversation, and estimates all of it", async (_what, told) => {
+  ])("does not use %s as a count of a conversation, and estimates all of it", async (_what, told) => {
     const model = scripted([
       [call("read"), usage(told)],
       [say("done"), usage(told)],
@@ -338,7 +338,7 @@ describe("the account", () => {
     expect(account.tokens).toBeGreaterThan(1_500);
   });
 
-  test("can be asked of a stream while it runs", async () => {
+  test("can be read from a stream while it runs", async () => {
     const model = scripted([call("read"), say("done")]);
     const stream = new Agent({ model, tools: [reader(1_000)], context: { window: 9_000 } }).stream("go");
     expect(stream.context()).toBeUndefined();

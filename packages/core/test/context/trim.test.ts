@@ -28,8 +28,8 @@ const trimmed = (messages: readonly Message[], options: TrimOptions, facts = {})
 
 const tokens = (count: number): string => "abcd".repeat(count);
 
-describe("trimming as a managed context does it", () => {
-  test("D9.47 the oldest results give way until all of them together are within the budget", () => {
+describe("trimming with a managed context's settings", () => {
+  test("D9.47 the oldest results are replaced until all of them together are within the budget", () => {
     const messages = history(tokens(400), tokens(300), tokens(200));
     expect(trimmed(messages, strict(900))).toEqual([tokens(400), tokens(300), tokens(200)]);
     expect(trimmed(messages, strict(899))).toEqual(["[tool output trimmed]", tokens(300), tokens(200)]);
@@ -42,14 +42,14 @@ describe("trimming as a managed context does it", () => {
     expect(trimmed(messages, strict(0))).toEqual(Array(3).fill("[tool output trimmed]"));
   });
 
-  test("D9.47 a token is four bytes begun, of tool messages alone", () => {
+  test("D9.47 each started four bytes are a token, of tool messages only", () => {
     const spoken = [userText(tokens(9_000)), answer(text(tokens(9_000)))];
     const euros = history("€€€"); // nine bytes: three tokens
     expect(trimmed([...spoken, ...euros], strict(3))).toEqual(["€€€"]);
     expect(trimmed([...spoken, ...euros], strict(2))).toEqual(["[tool output trimmed]"]);
   });
 
-  test("D9.47 what was kept leaves its ref, and a place holder stays what it is when it is set again", () => {
+  test("D9.47 a stored result leaves its ref, and a placeholder stays the same if it is trimmed again", () => {
     const messages = history(
       `${tokens(50)}\n\n[tool output truncated; ref=r-1]`,
       "[tool output trimmed; ref=r-2]",
@@ -70,7 +70,7 @@ describe("trimming as a managed context does it", () => {
     expect(trim(after, settings, {}).messages).toBe(after);
   });
 
-  test("D9.47 a result that was stored whole takes its ref from whoever stored it", () => {
+  test("D9.47 a result with a ref on its message keeps that ref", () => {
     const { messages } = trim(
       history(tokens(50)),
       trimSettings(strict(1)),
@@ -100,7 +100,7 @@ describe("trimming as a managed context does it", () => {
     expect(trimBudget(trimSettings({ window: "maxInputTokens" }), { contextWindow: 200_000 })).toBe(50_000);
   });
 
-  test("D9.47 it is done before each model call, and what was trimmed stays trimmed", async () => {
+  test("D9.47 it comes before each model call, and a trimmed result stays trimmed", async () => {
     const settings = trimSettings(strict(250));
     let kept: Message[] = [];
     let seen = 0;
@@ -124,7 +124,7 @@ describe("trimming as a managed context does it", () => {
 });
 
 describe("trimming by default", () => {
-  test("goes below the budget at once, so that the front of the requests stays the same for long", () => {
+  test("goes well below the budget at once, so that the front of the requests stays the same for long", () => {
     let messages: Message[] = [userText("go")];
     let trimmings = 0;
     const settings = trimSettings({ budgetTokens: 1_000 });
@@ -142,7 +142,7 @@ describe("trimming by default", () => {
     expect(trimmings).toBeLessThan(15);
   });
 
-  test("spares the results of the last answer, and those that would not become shorter", () => {
+  test("keeps the results of the last answer, and those that would not get shorter", () => {
     const messages = [
       ...history("ok", tokens(500)),
       answer(call("x"), call("y")),
@@ -159,13 +159,13 @@ describe("trimming by default", () => {
     expect(note?.note).toBe("1 old result trimmed: all results are now 1,807 tokens, the budget is 100");
   });
 
-  test("takes files with their results, which count", () => {
+  test("replaces files with their results, and counts them", () => {
     const messages = [...history([text("a picture"), image]), ...turn("z", "small")];
     expect(trimmed(messages, { budgetTokens: 2_010 })).toEqual(["a picture|<file>", "small"]);
     expect(trimmed(messages, { budgetTokens: 2_000 })).toEqual(["[tool output trimmed]", "small"]);
   });
 
-  test("makes each place holder once", () => {
+  test("makes each placeholder once", () => {
     const messages = history(tokens(500), tokens(500), tokens(10));
     const settings = trimSettings({ budgetTokens: 100 });
     const [one, other] = [trim(messages, settings, {}), trim(messages, settings, {})];
@@ -173,7 +173,7 @@ describe("trimming by default", () => {
     for (const [at, { message }] of one.edits.entries()) expect(message).toBe(other.edits[at]?.message);
   });
 
-  test("costs what is new while the results are within the budget", () => {
+  test("costs only the new messages while the results are within the budget", () => {
     let asked = 0;
     const settings = trimSettings();
     let log = Log.of<Message>([userText("go")]);
@@ -193,7 +193,7 @@ describe("trimming by default", () => {
     expect(asked).toBeLessThan(300 * 10);
   });
 
-  test("keeps to its budget as far as it may, pairs every call, and changes nothing it was given", () => {
+  test("keeps to its budget if possible, keeps pairs, and does not change its input", () => {
     const options = fc.record({
       budgetTokens: fc.integer({ min: 0, max: 3_000 }),
       to: fc.double({ min: 0, max: 1, noNaN: true }),
@@ -240,7 +240,7 @@ describe("a ref", () => {
     expect(refIn(result("c", words))).toBe(ref);
   });
 
-  test("is the message's own where it has one, and stays with what is put in the result's place", () => {
+  test("is the message's own if it has one, and stays with whatever replaces the result", () => {
     const stored = { ...result("c0", `${tokens(900)}[tool output truncated; ref=text]`), ref: "own" };
     expect(refIn(stored)).toBe("own");
     const messages = [...history("x").slice(0, 2), stored];
@@ -248,7 +248,7 @@ describe("a ref", () => {
     expect(after).toMatchObject({ ref: "own", content: [text("[tool output trimmed; ref=own]")] });
   });
 
-  test("is read from a text whatever it is, quickly", () => {
+  test("is read quickly from any text", () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 400 }), (words) => {
         expect(refIn(result("c", `${words}[tool output truncated; ref=id]`))).toBe("id");

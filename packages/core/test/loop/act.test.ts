@@ -50,7 +50,7 @@ function run(
 }
 
 describe("a tool", () => {
-  test("gets its checked value, and what it returns is the result", async () => {
+  test("gets its validated value, and what it returns is the result", async () => {
     const seen: unknown[] = [];
     const result = await run(
       {
@@ -66,7 +66,7 @@ describe("a tool", () => {
     expect(seen).toStrictEqual([{ at: 1, more: 1 }]);
   });
 
-  test("is not run with arguments that no longer fit, and whose check may take its time", async () => {
+  test("does not run with arguments that no longer fit, also with an asynchronous check", async () => {
     const execute = (): never => {
       throw new Error("it ran");
     };
@@ -82,7 +82,7 @@ describe("a tool", () => {
     executeRaw: (written: string) => `raw ${written}`,
     execute: () => "whole",
   };
-  test("takes arguments as they are written where it can, and they were let pass", async () => {
+  test("gets arguments as text if it has executeRaw, and if they are passed", async () => {
     const call = { rawArgs: '{"a":' };
     expect(await run(asItIs, { ...call, check: raw })).toStrictEqual(text('raw {"a":'));
     expect(await run(asItIs, call)).toStrictEqual(text("whole"));
@@ -91,12 +91,12 @@ describe("a tool", () => {
     expect(await run({ execute: () => "whole" }, { ...call, check: raw })).toStrictEqual(text("whole"));
   });
 
-  test("that is a sub-agent and waits is no result", async () => {
+  test("that is a sub-agent and waits has no result", async () => {
     const waits = new ChildWaits([], nothingSpent, false);
     expect(await run({ execute: () => waits }, {}, { child: {} as ChildStart })).toBe(waits);
   });
 
-  test("that is no sub-agent and says that one waits has failed: nobody would ever answer it", async () => {
+  test("that is no sub-agent and returns that one waits has failed: nobody would ever answer it", async () => {
     const waits = new ChildWaits([], nothingSpent, false);
     expect(await run({ execute: () => waits })).toMatchObject({
       content: [{ text: expect.stringContaining("Error: the tool returned a ChildWaits") }],
@@ -106,7 +106,7 @@ describe("a tool", () => {
   });
 
   test.each([DoneSignal, TaskComplete])(
-    "that throws %o has done the task, also after an abort",
+    "that throws %o has completed the task, also after an abort",
     async (Done) => {
       const execute = (): never => {
         throw new Done("all of it");
@@ -117,7 +117,7 @@ describe("a tool", () => {
     },
   );
 
-  test("that throws or rejects is answered with its words, and says so where its signal had fired", async () => {
+  test("that throws or rejects has its error text as the result, which says so if its signal had fired", async () => {
     const execute = (): never => {
       throw new Error("boom");
     };
@@ -129,7 +129,7 @@ describe("a tool", () => {
     expect(await run({ execute: () => "late" }, {}, { aborted: true })).toStrictEqual(text("late"));
   });
 
-  test("that only says it was told to stop is answered as any call that an abort cut off", async () => {
+  test("that only throws the abort's reason has the usual result of an aborted call", async () => {
     const signal = AbortSignal.abort(new Error("no longer wanted"));
     const nodes = Object.assign(new Error("The operation was aborted", { cause: signal.reason }), {
       name: "AbortError",
@@ -157,11 +157,11 @@ describe("a tool", () => {
     }
   });
 
-  test("that returns an error has failed as surely as one that throws it", async () => {
+  test("that returns an error has failed like one that throws it", async () => {
     expect(await run({ execute: () => new RangeError("boom") })).toStrictEqual(failed("Error: boom"));
   });
 
-  test("that throws is answered with a fixed text where that is wanted, and its words are reported", async () => {
+  test("that throws has a fixed text as the result if errors are masked, and its own text is reported", async () => {
     const heard: string[] = [];
     const how = { masked: true, report: (why: string) => void heard.push(why) };
     const execute = (): never => {
@@ -173,7 +173,7 @@ describe("a tool", () => {
     expect(heard).toHaveLength(1);
   });
 
-  test("that throws what has a cause is answered with its own words, and the cause is reported", async () => {
+  test("that throws an error with a cause has its own text as the result, and the cause is reported", async () => {
     const heard: string[] = [];
     const report = (why: string): void => void heard.push(why);
     const cause = new AggregateError([new Error("connect ECONNREFUSED ::1:80")], "all failed");
@@ -196,19 +196,19 @@ describe("a tool", () => {
     expect(await run({ execute: () => Promise.reject(thrown) })).toStrictEqual(failed("Error: no route"));
   });
 
-  test("that throws what is caused by a text reports that", async () => {
+  test("that throws an error caused by a string reports that string", async () => {
     const heard: string[] = [];
     const thrown = new Error("no route", { cause: "the cable is cut" });
     await run({ execute: () => Promise.reject(thrown) }, {}, { report: (why) => void heard.push(why) });
     expect(heard).toStrictEqual(["no route: the cable is cut"]);
   });
 
-  test("that throws what lists issues, which are no errors, reports nothing", async () => {
+  test("that throws an error with a list of issues, which are no errors, reports nothing", async () => {
     const thrown = Object.assign(new Error("no route"), { errors: [{ code: "too_small" }] });
     expect(await run({ execute: () => Promise.reject(thrown) })).toStrictEqual(failed("Error: no route"));
   });
 
-  test("that throws what hides its cause is answered all the same", async () => {
+  test("that throws an error with an unreadable cause still has a result", async () => {
     const thrown = new Error("boom");
     Object.defineProperty(thrown, "cause", {
       get: () => {
@@ -260,7 +260,7 @@ describe("the calls of an answer", () => {
     error: `unknown tool "${name}"`,
   });
 
-  test("are checked in their order, at once where no schema takes its time", async () => {
+  test("are checked in their order, synchronously if no schema is asynchronous", async () => {
     const content = [part("look"), { type: "text" as const, text: "and" }, part("nobody"), part("lost")];
     expect(check(content)).toStrictEqual([fits, unknown("nobody"), unknown("lost")]);
     expect(check([])).toStrictEqual([]);
@@ -269,7 +269,7 @@ describe("the calls of an answer", () => {
     expect(await slow).toStrictEqual([fits, fits, unknown("nobody")]);
   });
 
-  test("of a tool that was not offered are as good as of one that nobody knows", () => {
+  test("of a tool that was not offered count as calls of an unknown tool", () => {
     expect(checkCalls(answerOf([part("look")]), [toolOf("later")], tools(look))).toStrictEqual([
       unknown("look"),
     ]);
@@ -277,7 +277,7 @@ describe("the calls of an answer", () => {
 
   const broken = part("look", { argsError: "it ends too soon" });
   const invalid = { ok: false, code: "invalid_args", error: "it ends too soon" };
-  test("with arguments that could not be read fail, unless the tool takes them as they are written", () => {
+  test("with unreadable arguments fail, unless the tool has executeRaw", () => {
     expect(check([broken])).toStrictEqual([invalid]);
     const takes = tools({ ...look, executeRaw: () => "raw" });
     expect(check([broken], takes)).toStrictEqual([{ ok: true, args: { _raw: "{" }, keys: null, raw: true }]);
@@ -293,7 +293,7 @@ describe("the calls of an answer", () => {
     ["tool_use", "max_tokens", false],
     ["refusal", "refusal", false],
     ["", "tool_use", false],
-  ])("that came with the stop %s (%s) are whole: %s", (kind, wire, whole) => {
+  ])("with the stop reason %s (%s) are complete: %s", (kind, wire, whole) => {
     const takes = tools({ ...look, executeRaw: () => "raw" });
     const stop = { kind, wire } as AssistantMessage["stop"];
     expect(check([broken], takes, { stop })).toMatchObject([{ ok: whole }]);
@@ -307,7 +307,7 @@ describe("arguments", () => {
   const checked = (change: Partial<Tool>): ReturnType<typeof checkArgs> =>
     checkArgs({ ...echo("look"), ...change }, args);
 
-  test("that fit are told with what the call touches, in which the tool's own value counts", async () => {
+  test("that fit are returned with the keys that the call touches, computed from the tool's own value", async () => {
     expect(checked(fitting)).toStrictEqual({ ok: true, args, keys: null });
     const keys = (seen: object): string[] => Object.keys(seen);
     expect(checked({ ...fitting, keys })).toStrictEqual({ ok: true, args, keys: ["at", "more"] });
@@ -322,7 +322,7 @@ describe("arguments", () => {
       expect(checked({ ...fitting, keys: () => odd as never })).toStrictEqual({ ok: true, args, keys: null });
   });
 
-  test("of a tool that fails to say what it touches may touch anything", () => {
+  test("of a tool whose keys throw may touch anything", () => {
     const keys = (): never => {
       throw new Error("boom");
     };
@@ -330,7 +330,7 @@ describe("arguments", () => {
   });
 
   const invalid = (error: string): CallCheck => ({ ok: false, error, code: "invalid_args" });
-  test("that do not fit are told with what is wrong, also where the check itself fails", async () => {
+  test("that do not fit are returned with what is wrong, also if the check itself fails", async () => {
     expect(checked({ check: () => ({ ok: false, error: "too far" }) })).toStrictEqual(invalid("too far"));
     const throwing = (): never => {
       throw new Error("boom");

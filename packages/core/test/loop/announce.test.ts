@@ -19,13 +19,13 @@ function told(before: State, fact: object): RondoEvent[] {
 }
 const view = { key: "5.0", id: "id-5.0", name: "write", args: {} } as const;
 
-describe("a call as watchers see it", () => {
-  test("has its key, its id, its name and its arguments, and says that it was cut off", () => {
+describe("a call in an event", () => {
+  test("has its key, its id, its name and its arguments, and whether it was interrupted", () => {
     expect(viewOf(callOf("5.0"))).toStrictEqual(view);
     expect(viewOf(callOf("5.0", { interrupted: true }))).toStrictEqual({ ...view, interrupted: true });
   });
 
-  test("inside a sub-agent says under which agents it stands", () => {
+  test("inside a sub-agent names the agents above it", () => {
     const inside = { id: "i", name: "read", args: { at: 1 }, session: "s", agents: ["b"] };
     expect(viewInside(callOf("5.0"), inside)).toStrictEqual({
       key: "5.0",
@@ -37,11 +37,11 @@ describe("a call as watchers see it", () => {
   });
 });
 
-describe("of a run", () => {
+describe("events of a run", () => {
   const start = { type: "run_started", format: 1, input: [user("go")], options: options() };
   const { run: _run, ...idle } = stateOf();
 
-  test("its start is told, with what it was given, and a compaction that it is for", () => {
+  test("report its start, with its input, and the compaction that it is for", () => {
     expect(told(idle, start)).toStrictEqual([
       { type: "run_start", session: "session", run: 1, input: [user("go")] },
     ]);
@@ -55,7 +55,7 @@ describe("of a run", () => {
     expect(told(stateOf(), start)).toStrictEqual([]);
   });
 
-  test("a limit that ends it at once is told before its end, and one that was told is not told again", () => {
+  test("report a limit that ends it at once before its end, but a reported limit not again", () => {
     const end = { reason: "max_steps", ...because, landed: false, resumable: true };
     const typesWith = (run: object): string[] =>
       told(stateOf(run), { type: "run_ended", end, text: "bye" }).map(({ type }) => type);
@@ -67,13 +67,13 @@ describe("of a run", () => {
   test.each([
     ...(["max_steps", "token_budget", "cost_budget", "deadline"] as const),
     ...(["duplicate_call", "tool_call_limit", "no_progress"] as const),
-  ])("an end that a limit made is told as one: %s", (reason) => {
+  ])("report an end by a limit as one: %s", (reason) => {
     const met = { type: "limit", ...because, reason, lands: false };
     const end = { reason, ...because, landed: false, resumable: true };
     expect(told(stateOf(), { type: "run_ended", end })[0]).toStrictEqual(met);
   });
 
-  test("a step that came to no answer ends before it, and no other does", () => {
+  test("end a step without an answer before the run's end, and no other step", () => {
     const end = { reason: "error", ...because, landed: false, resumable: true };
     const ended = (run: object): unknown[] => told(stateOf(run), { type: "run_ended", end });
     expect(ended({ stepBegun: true, steps: 2 })).toStrictEqual([
@@ -83,12 +83,12 @@ describe("of a run", () => {
     expect(ended({ steps: 2 })).toHaveLength(1);
   });
 
-  test("an end that no limit made is told as an end alone", () => {
+  test("report an end without a limit as an end only", () => {
     const end = { reason: "completed", ...because, landed: false, resumable: true };
     expect(told(stateOf(), { type: "run_ended", end })).toStrictEqual([{ type: "run_end", end, text: "" }]);
   });
 
-  test("its end is told once", () => {
+  test("report its end once", () => {
     const end = { reason: "completed", ...because, landed: false, resumable: true };
     expect(told(stateOf(), { type: "run_ended", end, text: "bye" })).toStrictEqual([
       { type: "run_end", end, text: "bye" },
@@ -98,7 +98,7 @@ describe("of a run", () => {
     expect(told(idle, { type: "run_ended", end })).toStrictEqual([]);
   });
 
-  test("messages are told as they are delivered", () => {
+  test("report messages as they are delivered", () => {
     const inbox = ["a", "b"].map((id) => ({ id, lane: "steer", message: user(id) })) as never;
     expect(told(stateOf({}, { inbox }), { type: "delivered", lane: "steer", ids: ["b"] })).toStrictEqual([
       { type: "message_delivered", lane: "steer", id: "b", message: user("b") },
@@ -120,7 +120,7 @@ describe("of a run", () => {
     );
   });
 
-  test("notes, limits and modes are told with their rule", () => {
+  test("report notes, limits and modes with their rule", () => {
     const mode = (change: object, run: object = {}): RondoEvent[] =>
       told(stateOf(run), { type: "mode", ...because, ...change });
     expect(told(stateOf(), { type: "noted", text: "look", ...because })).toStrictEqual([
@@ -146,7 +146,7 @@ describe("of a run", () => {
     ]);
   });
 
-  test("what only the loop needs to know is not told", () => {
+  test("do not report what only the loop needs", () => {
     for (const fact of [
       { type: "woke" },
       { type: "queued", id: "a", lane: "steer", message: user("a") },
@@ -158,7 +158,7 @@ describe("of a run", () => {
       expect(told(stateOf(), fact)).toStrictEqual([]);
   });
 
-  test("what came too late is a warning", () => {
+  test("report a late result as a warning", () => {
     const late = (call: string | null): RondoEvent[] => told(stateOf(), { type: "late_result", call });
     expect(late("5.0")).toStrictEqual([
       { type: "warning", code: "late_result", message: "a result came after it was given up: 5.0" },
@@ -169,7 +169,7 @@ describe("of a run", () => {
   });
 });
 
-test("that a sub-agent is over which was left behind is no result of anything, and is not told", () => {
+test("do not report that an abandoned sub-agent has ended", () => {
   const one = { call: "5.0", name: "write", session: "s:5.0", told: nothingSpent, until: 9 } as const;
   const late = (call: string, content: object[]): number =>
     told({ ...stateOf(), left: [one] }, { type: "late_result", call, result: { content, isError: true } })
@@ -182,7 +182,7 @@ test("that a sub-agent is over which was left behind is no result of anything, a
   expect(late("5.1", [])).toBe(1);
 });
 
-describe("of a model call", () => {
+describe("events of a model call", () => {
   const begun = { stepBegun: true } as const;
   const started = (change: object, state: State = stateOf(begun)): RondoEvent[] =>
     told(state, { type: "model_started", step: 2, attempt: 1, model: 0, digest: "d", ...change });
@@ -196,7 +196,7 @@ describe("of a model call", () => {
     digest: "d",
   };
 
-  test("the step is told once, what was done to the history, and the request", () => {
+  test("report the step once, the changes to the history, and the request", () => {
     expect(started({}, stateOf())).toStrictEqual([{ type: "step_start", step: 2 }, request]);
     // Also where an attempt is the first of another model's.
     expect(started({})).toStrictEqual([request]);
@@ -212,7 +212,7 @@ describe("of a model call", () => {
     ]);
   });
 
-  test("the request says that it asks for the typed output", () => {
+  test("say that the request asks for the typed output", () => {
     const output = { output: { schema: {}, decodeRetries: 0 } };
     expect(started({ attempt: 2 }, stateOf({ ...begun, output: { attempt: 0 } }, {}, output))).toStrictEqual([
       { ...request, attempt: 2, output: true },
@@ -223,7 +223,7 @@ describe("of a model call", () => {
     ]);
   });
 
-  test("the answer is told as it stands in the turn", () => {
+  test("report the answer as it is in the turn", () => {
     const call = { type: "tool_call", id: "", name: "write", args: {}, rawArgs: "{}" };
     const message = answerOf([call as never]);
     const [event] = told(stateOf({ call: modelCall, steps: 1 }), {
@@ -238,7 +238,7 @@ describe("of a model call", () => {
   });
 });
 
-describe("of a judgement", () => {
+describe("events of a judgement", () => {
   const failure = { error, at: 1_000, rand: 0.5 };
   const turn = {
     seq: 5,
@@ -256,7 +256,7 @@ describe("of a judgement", () => {
     });
   const end = { type: "step_end", step: 2, usage: { inputTokens: 1 } };
 
-  test("the end of the step is told once nothing of it is open", () => {
+  test("end the step once nothing in it is open", () => {
     expect(judged({ turn }, { do: "finish" })).toStrictEqual([end]);
     expect(judged({ turn: { ...turn, message: answerOf([]) } }, { do: "finish" })).toStrictEqual([
       { type: "step_end", step: 2 },
@@ -266,7 +266,7 @@ describe("of a judgement", () => {
     expect(judged({ turn }, { do: "finish" }, { store: false })).toStrictEqual([end]);
   });
 
-  test("a landing and a compaction are told", () => {
+  test("report a landing and a compaction", () => {
     expect(judged({ turn }, { do: "land", reason: "max_steps" })).toStrictEqual([
       { type: "limit", ...because, reason: "max_steps", lands: true },
       end,
@@ -280,12 +280,12 @@ describe("of a judgement", () => {
     expect(judged({ failure }, { do: "stop", reason: "error" })).toStrictEqual([]);
   });
 
-  test("a limit for which it stops is told", () => {
+  test("report a limit that stops the run", () => {
     const met = { type: "limit", ...because, reason: "tool_call_limit", lands: false };
     expect(judged({ turn }, { do: "stop", reason: "tool_call_limit" })).toStrictEqual([met, end]);
   });
 
-  test("a retry says how long it waits, and whether what was shown is void", () => {
+  test("report a retry with its wait, and whether shown deltas are void", () => {
     const retry = { type: "retry", step: 2, error, delayMs: 500, discard: false, ...because };
     expect(judged({ failure }, { do: "ask_again", until: 1_500 })).toStrictEqual([retry]);
     expect(judged({ failure: { ...failure, partial: answerOf([]) } }, { do: "ask_again" })).toStrictEqual([
@@ -297,7 +297,7 @@ describe("of a judgement", () => {
     expect(judged({ failure }, { do: "ask_again", until: 1_500, reduce: "cut" })).toStrictEqual([retry]);
   });
 
-  test("a fall-back says from which model to which", () => {
+  test("report a fallback with both models", () => {
     const fallback = { type: "fallback", step: 2, from: "first", to: "second", error, discard: false };
     expect(judged({ failure }, { do: "ask_again", model: 1 })).toStrictEqual([fallback]);
     expect(judged({ failure, model: 1 }, { do: "ask_again", model: 7 })).toStrictEqual([
@@ -308,7 +308,7 @@ describe("of a judgement", () => {
     ]);
   });
 
-  test("an answer that is asked for again is told with what the model reads", () => {
+  test("report an answer that is requested again with the note for the model", () => {
     const again = { do: "ask_again" };
     expect(judged({ turn }, { ...again, note: "say more" }, { store: false })).toStrictEqual([
       { type: "nudge", rule: "some_rule", text: "say more" },
@@ -322,7 +322,7 @@ describe("of a judgement", () => {
   });
 });
 
-describe("of a call", () => {
+describe("events of a call", () => {
   const open = (call: Call, run: object = {}): State => acting([call, callOf("5.1")], { steps: 2, ...run });
   const finish = (call: Call, result: object = {}): RondoEvent[] =>
     told(open(call), {
@@ -332,7 +332,7 @@ describe("of a call", () => {
     });
   const end = { type: "tool_end", call: view, content: [], isError: false, ms: 1_100 };
 
-  test("its start is told", () => {
+  test("report its start", () => {
     expect(told(open(callOf("5.0")), { type: "tool_started", call: "5.0" })).toStrictEqual([
       { type: "tool_start", call: view },
     ]);
@@ -341,7 +341,7 @@ describe("of a call", () => {
   });
 
   const runs = callOf("5.0", { startedAt: 900 });
-  test("its result is told, and how long it took", () => {
+  test("report its result and its duration", () => {
     expect(finish(runs)).toStrictEqual([end]);
     expect(finish(runs, { code: "threw", isError: true, done: "bye" })).toStrictEqual([
       { ...end, code: "threw", isError: true, done: "bye" },
@@ -354,7 +354,7 @@ describe("of a call", () => {
     ).toStrictEqual([]);
   });
 
-  test("one that was answered without running is told like one that ran", () => {
+  test("are the same for one that got its result without running", () => {
     expect(finish(callOf("5.0"), { code: "denied" })).toStrictEqual([
       { type: "tool_start", call: view, code: "denied" },
       { ...end, ms: 0, code: "denied" },
@@ -368,7 +368,7 @@ describe("of a call", () => {
     expect(finish(callOf("5.0", { permission: { answer: "deny" } }))[1]).toStrictEqual({ ...end, ms: 0 });
   });
 
-  test("what was cut of its result is told, with where the whole is", () => {
+  test("report what was cut of its result, with the ref of the full text", () => {
     const capped = { bytes: 90, keptBytes: 10, lines: 3 };
     const cut = { type: "context", stage: "cap", before: 90, after: 10 };
     expect(finish(runs, { capped })).toStrictEqual([
@@ -381,7 +381,7 @@ describe("of a call", () => {
     ]);
   });
 
-  test("the last result ends the step, or what the afterTool hook made of it", () => {
+  test("end the step with the last result, or with what the afterTool hook made of it", () => {
     const last = acting([callOf("5.0", { startedAt: 900 })], { steps: 2 });
     expect(
       told(last, { type: "tool_finished", call: "5.0", result: { content: [], isError: false } }),
@@ -392,7 +392,7 @@ describe("of a call", () => {
     ]);
   });
 
-  test("that a hook answered is told like one that ran, and once", () => {
+  test("are the same for one that a hook answered, and come once", () => {
     const result = { content: [{ type: "text", text: "given" }], isError: false };
     const given = { type: "hook_answered", hook: "beforeTool", call: "5.0", result } as const;
     const start = { type: "tool_start", call: view };
@@ -413,7 +413,7 @@ describe("of a call", () => {
       expect(told(open(callOf("5.0")), none)).toStrictEqual([]);
   });
 
-  test("that a hook gave in place of the tool's is told where it was cut anew", () => {
+  test("report the cap of a result that a hook gave in place of the tool's", () => {
     const capped = { bytes: 90, keptBytes: 10, lines: 3 };
     const given = (result: object | undefined, call: string = "5.0"): object => ({
       type: "hook_answered",
@@ -435,7 +435,7 @@ describe("of a call", () => {
     expect(told(ran(whole), given({ capped }, "9.9"))).toStrictEqual([]);
   });
 
-  test("who is asked about it is told, and what was answered", () => {
+  test("report a request for approval, and the answer", () => {
     expect(told(open(callOf("5.0")), { type: "approval_asked", calls: ["5.0", "9.9"] })).toStrictEqual([
       { type: "approval_request", call: view },
     ]);
@@ -446,7 +446,7 @@ describe("of a call", () => {
     expect(told(open(callOf("5.0")), { type: "approval_given", call: "9.9", approval })).toStrictEqual([]);
   });
 
-  test("inside a sub-agent that waits for somebody is told once", () => {
+  test("report once that a sub-agent waits for an approval", () => {
     const waiting = ["a", "b"].map((id) => ({ id, name: "read", args: {}, session: "s", agents: [] }));
     const spent = { usage: {}, tokens: 0, uncounted: 0, modelCalls: 0, agents: 0 };
     const child = {
@@ -468,8 +468,8 @@ describe("of a call", () => {
   });
 });
 
-describe("of making room", () => {
-  test("what was cut and what was summed up is told", () => {
+describe("events of making room", () => {
+  test("report what was cut and what was summarised", () => {
     const note = { before: 9, after: 3, note: "n" };
     expect(told(stateOf(), { type: "trimmed", edits: [], stage: "trim", ...note })).toStrictEqual([
       { type: "context", stage: "trim", ...note },
@@ -486,7 +486,7 @@ describe("of making room", () => {
     expect(compacted({ edit: [] })).toMatchObject([{ helped: true }, {}]);
   });
 
-  test("a compaction that was given up is told as over", () => {
+  test("report a compaction that was given up as ended", () => {
     const end = { reason: "completed", ...because, landed: false, resumable: true };
     const givenUp = (more: object = {}, run: object = { compacting }): RondoEvent[] =>
       told(stateOf(run, more), { type: "run_ended", end, text: "" });
@@ -511,7 +511,7 @@ describe("of making room", () => {
   });
 });
 
-test("a record that meets no run is told all the same: no watcher's view fails on one", () => {
+test("accept a record without a run: no view may fail on one", () => {
   const { run: _run, ...idle } = stateOf();
   const between = (fact: object, before: State, after: State): RondoEvent[] =>
     announce(recordOf(fact), before, after, "session");
@@ -533,7 +533,7 @@ test("a record that meets no run is told all the same: no watcher's view fails o
   expect(between(start, stateOf(), idle)).toMatchObject([{ type: "run_start", run: 0 }]);
 });
 
-test("that a sub-agent which was left behind could not be ended is told once, when it is not tried again", () => {
+test("report once that an abandoned sub-agent could not be ended, if that is not tried again", () => {
   const one = { call: "5.0", name: "write", session: "s:5.0", told: nothingSpent, until: 9 } as const;
   const failed = (failures: number, open?: true): RondoEvent[] =>
     told(

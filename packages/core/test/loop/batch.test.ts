@@ -30,13 +30,13 @@ describe("a call may not start", () => {
     expect(startable([call], options())).toStrictEqual([]);
   });
 
-  test("as long as the beforeTool hook has not seen it", () => {
+  test("as long as the beforeTool hook was not asked about it", () => {
     const hooks = options({ hooks: ["beforeTool"] });
     expect(startable([callOf("5.0")], hooks)).toStrictEqual([]);
     expect(startable([callOf("5.0", { prepared: true })], hooks)).toStrictEqual(["5.0"]);
   });
 
-  test("when its sub-agent has stopped and there is nothing new to tell it", () => {
+  test("if its sub-agent is parked and has no new answer", () => {
     const child = (answers: number, told: number, parked = true): Call =>
       callOf("5.0", {
         child: {
@@ -60,15 +60,15 @@ describe("a call may not start", () => {
 });
 
 describe("a call may start", () => {
-  test("when nothing stands against it", () => {
+  test("if nothing prevents it", () => {
     expect(startable([callOf("5.0")], options())).toStrictEqual(["5.0"]);
   });
 
-  test("again after it was cut off, when somebody said so", () => {
+  test("again after it was interrupted, if somebody decided so", () => {
     expect(startable([callOf("5.0", { interrupted: true, again: true })], options())).toStrictEqual(["5.0"]);
   });
 
-  test("though nobody knows its tool, when it was judged to run", () => {
+  test("even if its tool is unknown, if it was judged to run", () => {
     expect(startable([unknownCall("5.0")], options())).toStrictEqual(["5.0"]);
     expect(
       startable([unknownCall("5.0"), unknownCall("5.1")], options({ toolOrder: "parallel" })),
@@ -79,7 +79,7 @@ describe("a call may start", () => {
     ]);
   });
 
-  test("as long as fewer run than may run at once", () => {
+  test("as long as fewer calls run than allowed", () => {
     const reads = [0, 1, 2, 3].map((at) => keyed(`5.${at}`, [], { tool: reader }));
     expect(startable(reads, options({ maxConcurrentTools: 2 }))).toStrictEqual(["5.0", "5.1"]);
     const [first, ...rest] = reads as [Call, ...Call[]];
@@ -174,7 +174,7 @@ describe("a call waits for another", () => {
     expect(startable(calls, options(change))).toStrictEqual(started);
   });
 
-  test("not for a question to somebody, nor does the question wait", () => {
+  test("but not for a question to a person, and the question does not wait either", () => {
     expect(startable([question("5.0"), callOf("5.1")], options({ toolOrder: "sequential" }))).toStrictEqual([
       "5.1",
     ]);
@@ -196,36 +196,36 @@ describe("a call waits for another", () => {
     ["that may touch anything", question("5.0", { check: { ok: true, args: {}, keys: null } })],
     ["that does not fit", question("5.0", { check: { ok: false, error: "no", code: "invalid_args" } })],
   ];
-  test.each(noQuestions)("for a call %s: it is no mere question", (_why, call) => {
+  test.each(noQuestions)("for a call %s, because that does more than ask a person", (_why, call) => {
     expect(startable([call, callOf("5.1")], options({ toolOrder: "sequential" }))).toStrictEqual([]);
   });
 });
 
-describe("whose turn it is to be asked about", () => {
+describe("the calls that hooks and people may be asked about", () => {
   const calls = [finished("5.0"), question("5.1"), callOf("5.2"), callOf("5.3")];
   const keys = (order: "sequential" | "parallel", some: Call[] = calls): string[] =>
     inTurn(some, options({ toolOrder: order })).map(({ key }) => key);
 
-  test("everything that is not done, when calls need no order", () => {
+  test("are all open ones, if calls need no order", () => {
     expect(keys("parallel")).toStrictEqual(["5.1", "5.2", "5.3"]);
   });
 
-  test("in sequence only the first that is no mere question", () => {
+  test("are in sequence the first one that does more than ask a person", () => {
     expect(keys("sequential")).toStrictEqual(["5.2"]);
   });
 
-  test("in sequence the first question, when there is nothing else", () => {
+  test("are in sequence the first question to a person, if there is nothing else", () => {
     expect(keys("sequential", [question("5.0"), question("5.1")])).toStrictEqual(["5.0"]);
     expect(keys("sequential", [finished("5.0")])).toStrictEqual([]);
   });
 
-  test("a call whose result the afterTool hook has yet to see", () => {
+  test("include a call whose result the afterTool hook has not seen", () => {
     expect(keys("sequential", [finished("5.0", { settled: false }), callOf("5.1")])).toStrictEqual(["5.0"]);
     expect(keys("parallel", [callOf("5.0", { settled: false })])).toStrictEqual(["5.0"]);
   });
 });
 
-describe("leave to run", () => {
+describe("permission to run", () => {
   const hook = { hooks: ["permission" as const] };
   test.each([
     [

@@ -18,12 +18,12 @@ const withBroken: Rules = { ...rules, list: [broken as Rule] };
 const withMemory = (state: State): State => ({ ...state, memories: [undefined] });
 const said = "the rule broken failed in decide: no such thing";
 
-describe("what comes next, for whoever drives", () => {
-  test("is what comes next, where no rule throws", () => {
+describe("the next action, for any driver", () => {
+  test("is the usual one, if no rule throws", () => {
     expect(nextOrEnd(stateOf(), rules).do).toBe("call_model");
   });
 
-  test("is the word that ends the run, where one does", () => {
+  test("ends the run, if one throws", () => {
     const action = nextOrEnd(withMemory(stateOf()), withBroken);
     expect(action).toMatchObject({
       do: "record",
@@ -33,14 +33,14 @@ describe("what comes next, for whoever drives", () => {
     });
   });
 
-  test("names the rule and keeps what it threw, for whoever asks what comes next himself", () => {
+  test("names the rule and keeps what it threw, for callers of next", () => {
     const thrown = expect.objectContaining({ message: "no such thing" });
     expect(() => next(withMemory(stateOf()), withBroken)).toThrow(
       expect.objectContaining({ message: said, cause: thrown }),
     );
   });
 
-  test("is the word that ends the run, where one could not take note of what happened", () => {
+  test("ends the run, if a rule's fold threw", () => {
     const forgetful: Rule = {
       name: "forgetful",
       version: 1,
@@ -64,7 +64,7 @@ describe("what comes next, for whoever drives", () => {
     expect(nextOrEnd(aborted, list)).toMatchObject({ facts: [{ type: "run_ended" }] });
   });
 
-  test("is not taken back by what comes after it, though the rule goes on", () => {
+  test("still ends it after later records, even if the rule works again", () => {
     let times = 0;
     const once: Rule = {
       name: "once",
@@ -83,7 +83,7 @@ describe("what comes next, for whoever drives", () => {
     expect(two.run?.ruleFailed?.error.message).toBe("the rule once failed in fold: no such thing");
   });
 
-  test("names the first of those that could not begin", () => {
+  test("names the first of the rules that could not be initialised", () => {
     const list = ["a", "b"].map(
       (name): Rule => ({ ...broken, name, init: () => broken.decide?.(0, emptyState) }),
     );
@@ -99,7 +99,7 @@ describe("what comes next, for whoever drives", () => {
     run: { ...state.run, abort: { reason: "enough" }, cancelledAt: 1 },
   } as State;
 
-  test("is nothing more where that was said already: words that fail then are ours", () => {
+  test("is not repeated if it was recorded already: texts that fail then are replaced by ours", () => {
     const dumb = {
       get: () => () => {
         throw new Error("no words");
@@ -110,7 +110,7 @@ describe("what comes next, for whoever drives", () => {
     expect(nextOrEnd(aborted, speechless)).toStrictEqual(nextOrEnd(aborted, rules));
   });
 
-  test("is done where no run is active", () => {
+  test("is the usual one if no run is active", () => {
     expect(nextOrEnd(emptyState, withBroken)).toStrictEqual({ do: "done" });
   });
 });
@@ -124,13 +124,13 @@ describe("the evidence of a rule", () => {
   });
   const told = (evidence: object): unknown => nextOrEnd(withMemory(stateOf()), saying(evidence));
 
-  test("is what of it JSON has a word for", () => {
+  test("is stored without what JSON cannot hold", () => {
     expect(JSON.stringify(told({ at: 1, share: Number.NaN, ask: () => 1 }))).toContain(
       '{"at":1,"share":null}',
     );
   });
 
-  test("that no journal can hold ends the run, by its place", () => {
+  test("that no journal can store ends the run, with the place of the value", () => {
     const message =
       "the rule broken failed in decide: evidence.at[0] is a bigint, and JSON has no such value";
     expect(told({ at: [1n] })).toMatchObject({

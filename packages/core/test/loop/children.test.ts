@@ -44,8 +44,8 @@ const child = (change: Partial<Child> = {}): Child => ({
   ...change,
 });
 
-describe("what was spent", () => {
-  test("is added up, each kind by itself; money is unknown when either is", () => {
+describe("spending", () => {
+  test("is added up by kind; money is unknown if either is", () => {
     expect(addSpent(spent(all), spent(all))).toStrictEqual({
       usage: { inputTokens: 6, outputTokens: 2 },
       tokens: 8,
@@ -59,7 +59,7 @@ describe("what was spent", () => {
     expect(addSpent(all, unknown)).not.toHaveProperty("usd");
   });
 
-  test("since it was last told is the difference", () => {
+  test("since the last report is the difference", () => {
     const more = {
       usage: { inputTokens: 9, cachedInputTokens: 1 },
       tokens: 9,
@@ -81,7 +81,7 @@ describe("what was spent", () => {
     expect(spentSince(all, unknown)).not.toHaveProperty("usd");
   });
 
-  test("by a run is its own and that of all it started", () => {
+  test("of a run includes everything below it", () => {
     const spend = { usage: { inputTokens: 1 }, tokens: 1, usd: 2, uncounted: 3 };
     expect(
       spentBy(stateOf({ spend, modelCalls: 4, below: spent({ modelCalls: 5, agents: 6 }) })),
@@ -99,7 +99,7 @@ describe("what was spent", () => {
     });
   });
 
-  test("by a sub-agent is added to the run, and counted below it", () => {
+  test("of a sub-agent is added to the run's, and is also counted separately", () => {
     const run = stateOf({ spend: { usage: { inputTokens: 1 }, tokens: 1, usd: 1, uncounted: 0 } }).run as Run;
     expect(rollUp(run, undefined)).toBe(run);
     const after = rollUp(run, all);
@@ -118,13 +118,13 @@ describe("what was spent", () => {
 });
 
 describe("limits", () => {
-  test("are no limits where they have no end, or are no numbers: no record could hold them", () => {
+  test("that are infinite or no numbers do not apply, because no record could hold them", () => {
     const endless = { tokens: Number.POSITIVE_INFINITY, usd: Number.NaN, until: Number.POSITIVE_INFINITY };
     expect(tighter({}, { ...endless, agents: 2 })).toStrictEqual({ agents: 2 });
     expect(tighter({ tokens: 5 }, endless)).toStrictEqual({ tokens: 5 });
   });
 
-  test("are the tighter ones, each by each", () => {
+  test("of two lists are the tighter ones, one by one", () => {
     expect(
       tighter({ tokens: 5, usd: 1, until: 9 }, { tokens: 7, usd: 0.5, modelCalls: 3, agents: 2, until: 8 }),
     ).toStrictEqual({
@@ -136,7 +136,7 @@ describe("limits", () => {
     });
   });
 
-  test("less what was spent leave no less than nothing, and nothing where that is unknown", () => {
+  test("minus what was spent are never below zero, and are zero if that is unknown", () => {
     const { usd: _usd, ...unpriced } = all;
     expect(leftOf({ tokens: 10, usd: 1, modelCalls: 1, agents: 3, until: 5 }, all)).toStrictEqual({
       tokens: 6,
@@ -149,7 +149,7 @@ describe("limits", () => {
     expect(leftOf({}, all)).toStrictEqual({});
   });
 
-  test("of a run are those its rules leave, less what is held for the sub-agents at work", () => {
+  test("of a run are those of its rules, minus what is reserved for working sub-agents", () => {
     const held = agent({}, "5.0", {
       child: child({ reserved: { tokens: 30, usd: 1 }, spent: spent({ tokens: 10 }) }),
     });
@@ -167,7 +167,7 @@ describe("limits", () => {
     expect(freeAmounts(acting([spentMore]), leaving({ tokens: 100 }))).toStrictEqual({ tokens: 100 });
   });
 
-  test("of a rule are told from its own memory", () => {
+  test("of a rule come from its own memory", () => {
     const remembering: Rule = { name: "r", version: 1, left: (memory) => ({ tokens: memory as number }) };
     const state = stateOf({}, { memories: [0, 7] });
     expect(freeAmounts(state, { ...rules, list: [{ name: "mute", version: 1 }, remembering] })).toStrictEqual(
@@ -181,7 +181,7 @@ describe("a sub-agent is given", () => {
     Object.fromEntries(sharesOf(acting(calls, run, more), by));
   const reserved = (amounts: Amounts): object => ({ reserved: amounts });
 
-  test("an equal share of what is free", () => {
+  test("an equal share of the remaining tokens and money", () => {
     const by = leaving({ tokens: 11, usd: 1, modelCalls: 5, agents: 7 });
     expect(shares([agent({}, "5.0"), agent({}, "5.1")], by)).toStrictEqual({
       // One of the seven is it.
@@ -191,7 +191,7 @@ describe("a sub-agent is given", () => {
     expect(shares([agent()], leaving())).toStrictEqual({ "5.0": reserved({}) });
   });
 
-  test("an equal share of what is limited, and the whole of the time", () => {
+  test("an equal share of what is limited, and all of the time", () => {
     const by = leaving({ tokens: 10, until: 150 });
     expect(shares([agent({}, "5.0"), agent({}, "5.1")], by, {}, { now: 100 })).toStrictEqual({
       "5.0": reserved({ tokens: 5, until: 150 }),
@@ -199,7 +199,7 @@ describe("a sub-agent is given", () => {
     });
   });
 
-  test("no more than its tool asks for, also where nothing is limited", () => {
+  test("at most what its tool asks for, even if nothing is limited", () => {
     const most = { tokens: 3, usd: 0.25, modelCalls: 9 };
     expect(shares([agent({ most })], leaving({ tokens: 10, usd: 1, modelCalls: 2 }))).toStrictEqual({
       "5.0": reserved({ tokens: 3, usd: 0.25, modelCalls: 2 }),
@@ -213,7 +213,7 @@ describe("a sub-agent is given", () => {
     });
   });
 
-  test("at least one of what is counted, as long as there is one", () => {
+  test("at least one of each counted thing, as long as there is one", () => {
     const by = leaving({ modelCalls: 1 });
     expect(shares([agent({}, "5.0"), agent({}, "5.1")], by)).toMatchObject({
       "5.0": reserved({ modelCalls: 1 }),
@@ -224,7 +224,7 @@ describe("a sub-agent is given", () => {
     });
   });
 
-  test("nothing where nothing is left, saying of what", () => {
+  test("nothing if nothing is left, with what is used up", () => {
     for (const [amounts, word] of [
       [{ tokens: 0 }, "tokens"],
       [{ usd: 0 }, "money"],
@@ -236,7 +236,7 @@ describe("a sub-agent is given", () => {
       });
   });
 
-  test("the time there is, at most what its tool asks for from now on", () => {
+  test("the remaining time, at most what its tool asks for from now on", () => {
     const at = (by: Rules, most?: object): object =>
       shares([agent(most === undefined ? {} : { most })], by, {}, { now: 100 });
     expect(at(leaving({ until: 150 }))).toStrictEqual({ "5.0": reserved({ until: 150 }) });
@@ -249,7 +249,7 @@ describe("a sub-agent is given", () => {
     expect(at(leaving({ until: 101 }))).toStrictEqual({ "5.0": reserved({ until: 101 }) });
   });
 
-  test("nothing where it would stand too deep", () => {
+  test("nothing if it would be nested too deeply", () => {
     const deep = { refused: expect.stringMatching(/at most 2 deep.* 3 deep/) };
     const parent = { session: "p", call: "1.0", depth: 1, budget: {} };
     expect(shares([agent()], leaving(), { parent })).toStrictEqual({ "5.0": reserved({}) });
@@ -259,7 +259,7 @@ describe("a sub-agent is given", () => {
     });
   });
 
-  test("where it has not begun, was judged to run and may", () => {
+  test("only if it has not begun, was judged to run and may start", () => {
     const none: Call[] = [
       callOf("5.0"),
       agent({}, "5.0", { child: child() }),
@@ -279,11 +279,11 @@ describe("a sub-agent is given", () => {
   });
 });
 
-describe("what is known of a sub-agent", () => {
+describe("the state of a sub-agent", () => {
   const started = (change: object): never =>
     recordOf({ type: "tool_started", call: "5.0", ...change }) as never;
 
-  test("begins with its start, and goes on with the next", () => {
+  test("begins with its start, and is reset by the next start", () => {
     expect(startChild(agent(), started({}))).toStrictEqual({});
     expect(startChild(agent(), started({ child: "s", reserved: { tokens: 1 } }))).toStrictEqual({
       child: child({ session: "s", reserved: { tokens: 1 } }),
@@ -320,7 +320,7 @@ describe("what is known of a sub-agent", () => {
     recordOf({ type: "child_waits", call: "5.0", pending, ...change }) as never;
   const yes = (inside: string): Child["answers"][number] => ({ inside, said: { answer: "approve" } });
 
-  test("is what its calls wait for, while it works on", () => {
+  test("has the calls that wait while it works", () => {
     const call = agent({}, "5.0", { startedAt: 1, child: child({ answers: [yes("x")], told: 1 }) });
     expect(parkChild(call, waits({ parked: false }))).toStrictEqual({
       ...call,
@@ -331,7 +331,7 @@ describe("what is known of a sub-agent", () => {
     expect(parkChild(over, waits({ parked: true }))).toBe(over);
   });
 
-  test("stops its call when it stops, and keeps the answers that it has not been told", () => {
+  test("stops its call when it parks, and keeps the answers that it has not got", () => {
     const before = child({ answers: [yes("w"), yes("w"), yes("gone")], told: 1, spent: all });
     const after = parkChild(
       agent({}, "5.0", { startedAt: 1, child: before }),
@@ -353,7 +353,7 @@ describe("what is known of a sub-agent", () => {
     expect(left).toMatchObject({ parked: false, spent: all });
   });
 
-  test("has each of its calls answered once", () => {
+  test("has one answer for each of its calls", () => {
     const passed = (inside: string): never =>
       recordOf({ type: "approval_passed", call: "5.0", inside, said: { answer: "approve" } }) as never;
     const call = agent({}, "5.0", { child: child({ answers: [yes("a")] }) });
@@ -363,7 +363,7 @@ describe("what is known of a sub-agent", () => {
     expect(passAnswer(none, passed("a"))).toBe(none);
   });
 
-  test("tells which calls inside it still wait for an answer", () => {
+  test("says which calls inside it still wait for an approval", () => {
     const waiting = ["a", "b"].map((id) => ({ id, name: "n", args: {}, session: "s", agents: [] }));
     const call = agent({}, "5.0", { child: child({ waiting, answers: [yes("a")] }) });
     expect(waitingInside(acting([callOf("5.1"), call]))).toStrictEqual([{ call, inside: waiting[1] }]);

@@ -39,7 +39,7 @@ function factOf(action: Action | undefined): Fact {
 describe("closing calls", () => {
   const three = [finished("5.0"), callOf("5.1"), callOf("5.2", { startedAt: 3 })];
 
-  test("gives each that has no result the one it is told, in their order", () => {
+  test("gives each one without a result the given text, in their order", () => {
     expect(closing((call) => result("skipped", call.key))(acting(three), rules)).toStrictEqual({
       do: "record",
       facts: ["5.1", "5.2"].map((call) => ({
@@ -50,7 +50,7 @@ describe("closing calls", () => {
     });
   });
 
-  test("that had been approved says what came before it, where anything did", () => {
+  test("says for an approved one what prevented it, if anything did", () => {
     const approved = { permission: { answer: "allow", approved: true } } as never;
     const skipped = (reason?: string) => result("skipped", texts.skippedForEnd("write", reason));
     const ended = (change: object, run: object): unknown =>
@@ -64,7 +64,7 @@ describe("closing calls", () => {
     expect(ended({ ...(approved as object), startedAt: 1 }, { landing })).toBeUndefined();
   });
 
-  test("whose start was cancelled says of none that had begun before that it was not started", () => {
+  test("says not started for one whose start was cancelled, but not if it had begun before", () => {
     const child = (more: object): object => ({ child: { waiting: [], spent: { modelCalls: 0 }, ...more } });
     const not = result("aborted", "write was not started: the run was cancelled");
     const aborted = result("aborted", texts.aborted("write"));
@@ -81,14 +81,14 @@ describe("closing calls", () => {
       expect(unstartedResult(callOf("5.0", { ...read, ...child(more) }), rules)).toStrictEqual(aborted);
   });
 
-  test("does nothing where there is nothing to close", () => {
+  test("does nothing if no call is open", () => {
     expect(closing(() => undefined)(acting(three), rules)).toBeUndefined();
     expect(closing(() => result("skipped", ""))(acting([finished("5.0")]), rules)).toBeUndefined();
     expect(closing(() => result("skipped", ""))(stateOf(), rules)).toBeUndefined();
     expect(openCalls(stateOf())).toStrictEqual([]);
   });
 
-  test("all of them asks no hook any more about what it has yet to see", () => {
+  test("asks no hook about them afterwards", () => {
     const calls = [finished("5.0", { settled: false }), finished("5.1"), callOf("5.2", { settled: false })];
     expect(closeAll(acting(calls), rules, () => result("aborted", "over"))).toStrictEqual({
       do: "record",
@@ -107,24 +107,24 @@ describe("closing calls", () => {
     });
   });
 
-  test("a call is fresh that never started, nor was cut off", () => {
+  test("a call is fresh if it never started and was not interrupted", () => {
     expect(isFresh(callOf("5.0"))).toBe(true);
     expect(isFresh(callOf("5.0", { startedAt: 0 }))).toBe(false);
     expect(isFresh(callOf("5.0", { interrupted: true }))).toBe(false);
   });
 });
 
-describe("a write that was cut off", () => {
+describe("an interrupted write", () => {
   const cut = (change: Partial<Call> = {}): Call => callOf("5.0", { interrupted: true, ...change });
   const unknown = result("outcome_unknown", texts.outcomeUnknown("write"));
   const asking = { onInterrupted: "ask" as const };
 
-  test("says that its outcome is unknown, and nothing is said of any other call", () => {
+  test("says that its outcome is unknown, and no other call does", () => {
     expect(interruptedResult(cut(), acting([]), rules)).toStrictEqual(unknown);
     expect(interruptedResult(callOf("5.0"), acting([]), rules)).toBeUndefined();
   });
 
-  test("that nobody waits for any more says the same, as far as it is known; other calls, that they were aborted", () => {
+  test("that is abandoned says the same, as far as is known; other calls say that they were aborted", () => {
     const reconciled = { ...textResult, content: [...textResult.content] };
     expect(abandonedResult(cut({ reconciled }), stateOf(), rules)).toBe(reconciled);
     for (const call of [cut(), cut({ reconciled: "unknown" })])
@@ -142,7 +142,7 @@ describe("a write that was cut off", () => {
     expect(interruptedResult(cut({ reconciled: "unknown" }), acting([]), rules)).toStrictEqual(unknown);
   });
 
-  test("waits for whoever is asked, or has said that it is to run again", () => {
+  test("waits for the person who is asked, or for its second run", () => {
     const state = acting([], {}, {}, asking);
     expect(interruptedResult(cut({ permission: { answer: "ask" } }), state, rules)).toBeUndefined();
     expect(
@@ -150,7 +150,7 @@ describe("a write that was cut off", () => {
     ).toBeUndefined();
   });
 
-  test("asks nobody when the run ends or lands", () => {
+  test("causes no question if the run ends or lands", () => {
     const call = cut({ permission: { answer: "ask" } });
     const stopping = { reason: "turn_stopped" as const, ...because };
     expect(interruptedResult(call, acting([], { stopping }, {}, asking), rules)).toStrictEqual(unknown);
@@ -158,7 +158,7 @@ describe("a write that was cut off", () => {
     expect(interruptedResult(call, acting([], { landing }, {}, asking), rules)).toStrictEqual(unknown);
   });
 
-  test("says why it does not run again: who said no, or what does not fit", () => {
+  test("says why it does not run again: it was denied, or its arguments do not fit", () => {
     const state = acting([], {}, {}, asking);
     const denied = cut({ permission: { answer: "deny", reason: "twice is once too often" } });
     expect(interruptedResult(denied, state, rules)).toStrictEqual(
@@ -186,7 +186,7 @@ describe("a write that was cut off", () => {
   });
 });
 
-describe("a call that nobody waits for any more", () => {
+describe("an abandoned call", () => {
   const abandoned = (change: Partial<Call>): unknown =>
     abandonedResult(callOf("5.0", change), stateOf(), rules);
   const unknown = result("outcome_unknown", texts.outcomeUnknown("write"));
@@ -196,7 +196,7 @@ describe("a call that nobody waits for any more", () => {
     expect(abandoned({ startedAt: 1 })).toStrictEqual(result("aborted", texts.aborted("write")));
   });
 
-  test("was cut off by a crash and no abort: what its tool has found out of it is told, or that nobody knows", () => {
+  test("was interrupted by a crash and not an abort: its result is what its tool found out, or that it is unknown", () => {
     const found = { content: [...textResult.content], isError: false, code: "reconciled" as const };
     expect(abandoned({ interrupted: true })).toStrictEqual(unknown);
     expect(abandoned({ interrupted: true, reconciled: "unknown" })).toStrictEqual(unknown);
@@ -214,7 +214,7 @@ describe("a denied call", () => {
   ): ReturnType<typeof deniedResult> =>
     deniedResult(callOf("5.0", { ...(permission && { permission }), ...change }), acting([]), rules);
 
-  test("reads the reason, or none", () => {
+  test("has the reason as its result, or none", () => {
     expect(denied({ answer: "deny", reason: "not today" })).toStrictEqual(
       result("denied", texts.denied("not today")),
     );
@@ -224,7 +224,7 @@ describe("a denied call", () => {
     );
   });
 
-  test("reads that the hook failed, where nobody said no", () => {
+  test("says that the hook failed, if nobody denied it", () => {
     expect(denied({ answer: "deny", reason: "boom", failed: true })).toStrictEqual(
       result("hook_failed", texts.permissionFailed("boom")),
     );
@@ -233,7 +233,7 @@ describe("a denied call", () => {
     );
   });
 
-  test("is none that is allowed, was asked about, has begun or was cut off", () => {
+  test("was not allowed, is not waiting, has not begun and was not interrupted", () => {
     expect(denied({ answer: "allow" })).toBeUndefined();
     expect(denied({ answer: "ask" })).toBeUndefined();
     expect(denied({ answer: "deny" }, { startedAt: 1 })).toBeUndefined();
@@ -244,7 +244,7 @@ describe("a denied call", () => {
 const output = { schema: { type: "object" }, decodeRetries: 1 };
 
 describe("typed output", () => {
-  test("is asked for by a mode, with words in the history only where they are stored", () => {
+  test("is requested by a mode, with a message in the history only if it is stored", () => {
     const plain = { type: "mode", mode: "output", attempt: 2, rule: "output", evidence: { attempt: 2 } };
     expect(factOf(outputMode(2, stateOf(), rules))).toStrictEqual(plain);
     expect(factOf(outputMode(2, stateOf({}, {}, { output }), rules))).toStrictEqual(plain);
@@ -260,7 +260,7 @@ describe("typed output", () => {
     );
   });
 
-  test("that does not fit is asked for again as often as may be, and then ends the run", () => {
+  test("that does not fit is requested again as often as allowed, and then ends the run", () => {
     const checked = { ok: false, error: "no" };
     expect(badOutput(stateOf({}, {}, { output }), rules)).toBeUndefined();
     expect(badOutput(stateOf({ checked: { ok: true } }, {}, { output }), rules)).toBeUndefined();
@@ -293,7 +293,7 @@ describe("typed output", () => {
   const landing = { reason: "max_steps" as const, ...because };
   const stopping = { reason: "max_steps" as const, ...because };
 
-  test("of a landing is checked once, where the run ends by that landing with an answer", () => {
+  test("of a landing is checked once, if the run ends by that landing with an answer", () => {
     const landed = (run: object, change = { output } as object): unknown =>
       checkLanded(stateOf({ landing, stopping, lastText: "{}", ...run }, {}, change));
     expect(landed({})).toStrictEqual({ do: "check_output", text: "{}" });
@@ -306,7 +306,7 @@ describe("typed output", () => {
     expect(landed({ stopping: { ...stopping, text: "said" } })).toBeUndefined();
   });
 
-  test("of a landing that does not fit ends the run as such, with the limit's evidence", () => {
+  test("of a landing that does not fit ends the run as invalid, with the limit's evidence", () => {
     const checked = { ok: false, error: "no" };
     const run = { landing, stopping, checked };
     expect(factOf(endStopped(stateOf(run, {}, { output })))).toMatchObject({
@@ -322,7 +322,7 @@ describe("typed output", () => {
   });
 });
 
-describe("a model call that does not stop when told to", () => {
+describe("a model call that does not stop at its signal", () => {
   test("is given up, as an answer or as a summary", () => {
     const error = { kind: "aborted", retryable: false };
     const call = { startedAt: 1, step: 1, attempt: 1 };
@@ -331,7 +331,7 @@ describe("a model call that does not stop when told to", () => {
   });
 });
 
-describe("an answer that comes together with an abort", () => {
+describe("an answer that arrives together with an abort", () => {
   const calls = [callOf("5.0"), callOf("5.1")];
   const abort = { at: 1, reason: "enough" };
   const unjudged = (text: string, some: readonly Call[], run: object = {}): Fact =>
@@ -373,7 +373,7 @@ describe("the end of a run", () => {
   const ended = (why: object, run: object = {}, keep?: object): Fact =>
     factOf(end(stateOf(run), { reason: "completed", ...because, ...why } as never, keep as never));
 
-  test("names its rule and its evidence", () => {
+  test("has its rule and its evidence", () => {
     expect(ended({})).toStrictEqual({
       type: "run_ended",
       end: { reason: "completed", ...because, landed: false, resumable: true },
@@ -381,12 +381,12 @@ describe("the end of a run", () => {
     });
   });
 
-  test("can be gone on with, but for a refusal", () => {
+  test("can be followed by more, except after a refusal", () => {
     expect(ended({ reason: "refused" })).toMatchObject({ end: { resumable: false } });
     expect(ended({ reason: "error" })).toMatchObject({ end: { resumable: true } });
   });
 
-  test("has landed when it ends for what it landed for, and without an error", () => {
+  test("is a landing if it ends for the reason it landed for, and without an error", () => {
     const landing = { reason: "max_steps", ...because };
     expect(ended({ reason: "max_steps" }, { landing })).toMatchObject({ end: { landed: true } });
     expect(ended({ reason: "error" }, { landing })).toMatchObject({ end: { landed: false } });
@@ -395,7 +395,7 @@ describe("the end of a run", () => {
     });
   });
 
-  test("says what whoever stopped it said, else the answer, else what arrived of one, else the last text", () => {
+  test("has the text of whoever stopped it, else the answer, else the partial answer, else the last text", () => {
     const stopping = { reason: "done_tool", ...because, text: "" };
     const keep = answerOf([{ type: "text", text: "a part" }]);
     expect(ended({}, { stopping, answer: { text: "answer" }, lastText: "last" }, keep)).toMatchObject({
@@ -409,7 +409,7 @@ describe("the end of a run", () => {
     expect(ended({}, { lastText: "last" })).not.toHaveProperty("keep");
   });
 
-  test("of an abort keeps what had arrived, where it says anything", () => {
+  test("by an abort keeps the partial answer, if it has text", () => {
     const partial = answerOf([{ type: "text", text: "a part" }]);
     const failure = { error: failed, at: 1, rand: 0.5 };
     const abort = { at: 1, reason: "enough" };
@@ -428,7 +428,7 @@ describe("the end of a run", () => {
     });
   });
 
-  test("of an abort for an error is that error", () => {
+  test("by an abort because of an error has that error", () => {
     const abort = { at: 1, reason: "lost", error: failed };
     const evidence = { reason: "lost", failed: true };
     expect(factOf(endAborted(stateOf({ abort })))).toMatchObject({
@@ -440,7 +440,7 @@ describe("the end of a run", () => {
     expect(factOf(endAborted(stateOf({ abort: { at: 1, reason: "lost" } })))).not.toHaveProperty("end.error");
   });
 
-  test("that a turn, a tool or a person asked for says why, and nothing is ended otherwise", () => {
+  test("by a turn, a tool or a person says why, and nothing else ends it otherwise", () => {
     expect(endStopped(stateOf())).toBeUndefined();
     const stopping = { reason: "done_tool" as const, ...because, text: "bye" };
     expect(factOf(endStopped(stateOf({ stopping })))).toStrictEqual({
@@ -450,7 +450,7 @@ describe("the end of a run", () => {
     });
   });
 
-  test("of a run for a compaction alone says whether it helped", () => {
+  test("of a run that only compacts says whether it helped", () => {
     const compacted = { length: 1, answers: 1, helped: true, forced: false, inARow: 1 };
     const fact = {
       type: "run_ended",

@@ -53,7 +53,7 @@ function at(
   return stateOf(run, { history: long, ...more }, { context: contextFacts(given), ...change });
 }
 
-describe("a failed summary is waited for", () => {
+describe("the wait after a failed summary", () => {
   const waits = (
     failures: number,
     rand: number,
@@ -67,14 +67,14 @@ describe("a failed summary is waited for", () => {
       by,
     );
 
-  test("longer each time, scattered by chance", () => {
+  test("is longer each time, with a random part", () => {
     expect(waits(1, 0, 1_000)).toStrictEqual({ do: "wait", until: 1_400 });
     expect(waits(1, 0.5, 1_000)).toStrictEqual({ do: "wait", until: 1_500 });
     expect(waits(1, 1, 1_000)).toStrictEqual({ do: "wait", until: 1_600 });
     expect(waits(2, 0.5, 1_000)).toStrictEqual({ do: "wait", until: 2_000 });
   });
 
-  test("until it is time, or something else comes first", () => {
+  test("ends at its time, or when something else comes first", () => {
     expect(waits(1, 0.5, 1_499)).toBeDefined();
     expect(waits(1, 0.5, 1_500)).toBeUndefined();
     const clock = (time: number): Rules => ({
@@ -91,7 +91,7 @@ describe("a failed summary is waited for", () => {
     });
   });
 
-  test("not where it is given up: failed for good, or too often", () => {
+  test("is left out if the summary is given up: it failed for good, or too often", () => {
     expect(waits(1, 0.5, 1_000, false)).toBeUndefined();
     expect(waits(3, 0.5, 1_000)).toBeUndefined();
     expect(waits(1, 0.5, 1_000, true, { window: 10_000, compaction: { format: "tagged" } })).toBeUndefined();
@@ -103,7 +103,7 @@ describe("a failed summary is waited for", () => {
   });
 });
 
-describe("what ends the run before a summary", () => {
+describe("the end of a run before a summary", () => {
   type Said = ReturnType<NonNullable<Rule["decide"]>>;
   const said = { do: "stop", reason: "cost_budget", evidence: {} } as const;
   /** A limit, which can tell what is left, or a rule of another kind. */
@@ -120,7 +120,7 @@ describe("what ends the run before a summary", () => {
   });
   const again = { failures: 1, failure: error(true), failedAt: { at: 1_000, rand: 0.5 } };
 
-  test("is a limit that lands or stops it: no summary is asked for any more, and none is waited for", () => {
+  test("comes by a limit that lands or stops it: no summary is requested or waited for any more", () => {
     for (const what of [said, { ...said, do: "land" } as const]) {
       expect(askForSummary(at(again), saying(what))).toBeUndefined();
       expect(waitForSummary(at(again), saying(what))).toBeUndefined();
@@ -128,12 +128,12 @@ describe("what ends the run before a summary", () => {
     }
   });
 
-  test("is said with the history that stays as it is", () => {
+  test("is recorded together with the unchanged history", () => {
     const { note } = compactionOf(at({ failures: 1 }), saying(said)) as { note: string };
     expect(note).toMatch(/ \(cost_budget\)$/);
   });
 
-  test("is no limit that only has something to say, and no rule of another kind", () => {
+  test("does not come by a limit that only gives a notice, nor by a rule of another kind", () => {
     expect(askForSummary(at(again), saying({ do: "nudge", text: "hurry", evidence: {} }))).toBeDefined();
     expect(askForSummary(at(again), saying(said, false))).toBeDefined();
     expect(waitForSummary(at(again), saying(said, false))).toBeDefined();
@@ -144,16 +144,16 @@ describe("what ends the run before a summary", () => {
     return { ...state, run: { ...state.run, ...change } };
   };
 
-  test("is asked before the first summary as well: nobody was, where a compaction was asked for", () => {
+  test("is checked before the first summary too, unless a compaction was requested", () => {
     expect(askForSummary(at({}), saying(said))).toBeUndefined();
   });
 
-  test("is not asked about the one call that a run for a compaction alone was begun for", () => {
+  test("is not checked for the one call of a run that only compacts", () => {
     expect(askForSummary(within({ only: "compaction" }), saying(said))).toBeDefined();
     expect(askForSummary(within({ only: "compaction", modelCalls: 1 }), saying(said))).toBeUndefined();
   });
 
-  test("is a landing too, unless it is for its steps: a summary takes none", () => {
+  test("may be a landing, but not because of its steps: a summary takes none", () => {
     const landed = (reason: EndReason): RunState =>
       within({ landing: { reason, rule: "some_rule", evidence: {} } });
     expect(askForSummary(landed("deadline"), rules)).toBeUndefined();
@@ -163,7 +163,7 @@ describe("what ends the run before a summary", () => {
 });
 
 describe("the next summary", () => {
-  test("is asked for until there are all, with its number and its attempt", () => {
+  test("is requested until all are there, with its number and its attempt", () => {
     const first = summaryOf(at({ failures: 1 }), rules);
     expect(first).toMatchObject({ part: 1, attempt: 2 });
     const of = first?.of as number;
@@ -175,7 +175,7 @@ describe("the next summary", () => {
     });
   });
 
-  test("is asked for no more where it is given up, or there is nothing to sum up", () => {
+  test("is not requested if it is given up, or if there is nothing to summarise", () => {
     expect(summaryOf(at({ failures: 3, failure: error(true) }), rules)).toBeUndefined();
     expect(summaryOf(at({ failures: 2, failure: error(true) }), rules)).toMatchObject({ attempt: 3 });
     expect(summaryOf(at({ failures: 1, failure: error(false) }), rules)).toBeUndefined();
@@ -186,7 +186,7 @@ describe("the next summary", () => {
     expect(askForSummary(at(undefined), rules)).toBeUndefined();
   });
 
-  test("is asked of the run's model, or of the one there is for it", () => {
+  test("is requested from the run's model, or from the model for summaries", () => {
     expect(
       askForSummary(
         stateOf(
@@ -205,7 +205,7 @@ describe("the next summary", () => {
     expect(askForSummary(at({}, { window: 10_000 }, {}, { compactor }), rules)).not.toHaveProperty("model");
   });
 
-  test("may take so much of a small window, and what the settings say of a large one", () => {
+  test("may use a limited share of a small window, and in a large one what the settings say", () => {
     const compactor = { id: "own", origin: { api: "a", provider: "p", model: "m" }, facts: {} };
     const most = (given: object, change: object = { compactor }): unknown =>
       summaryOf(at({}, given, {}, change), rules)?.request.settings.maxOutputTokens;
@@ -219,7 +219,7 @@ describe("the next summary", () => {
     expect(most({ window: 1_000_000 }, {})).toBe(2_000);
   });
 
-  test("goes where all requests of the run go, unless another model makes it", () => {
+  test("has the same routing settings as the run's requests, unless another model makes it", () => {
     const compactor = { id: "own", origin: { api: "a", provider: "p", model: "m" }, facts: {} };
     const sent = (change: object): unknown =>
       summaryOf(at({}, { window: 10_000 }, {}, change), rules)?.request.settings;
@@ -229,7 +229,7 @@ describe("the next summary", () => {
     expect(sent({ settings, compactor })).toStrictEqual({ maxOutputTokens: 1_500 });
   });
 
-  test("is asked for with the limit that is taken, where one was refused", () => {
+  test("is requested with the allowed limit, if one was refused", () => {
     const failure: ErrorData = {
       kind: "invalid_request",
       message: "m",
@@ -246,7 +246,7 @@ describe("the next summary", () => {
     expect(most({ limit: 700 }, "tagged")).toBeUndefined();
   });
 
-  test("is asked for with four times the limit for each answer that was cut, up to half its model's window", () => {
+  test("is requested with four times the limit for each truncated answer, up to half its model's window", () => {
     const most = (cut: number, facts: object = {}): unknown => {
       const compactor = { id: "own", origin: { api: "a", provider: "p", model: "m" }, facts };
       const given = { window: 10_000, compaction: { summaryMaxTokens: 700 } };
@@ -256,7 +256,7 @@ describe("the next summary", () => {
     expect(most(2, { contextWindow: 8_000 })).toBe(4_000);
   });
 
-  test("is asked for with half the window of whoever sums up: the run's own model, where a hook chose another for the step", () => {
+  test("is requested with half the window of the summarising model: the run's own, even if a hook chose another for the step", () => {
     const model = (id: string, contextWindow: number): object => ({
       id,
       origin: { api: "a", provider: "p", model: id },
@@ -275,7 +275,7 @@ describe("the next summary", () => {
     expect(most(undefined, { window: 5_000 })).toBe(2_500);
   });
 
-  test("is made in more parts where its model's window is small", () => {
+  test("is made in more parts if its model's window is small", () => {
     const compactor = (contextWindow: number): object => ({
       compactor: { id: "own", origin: { api: "a", provider: "p", model: "m" }, facts: { contextWindow } },
     });
@@ -284,7 +284,7 @@ describe("the next summary", () => {
     expect(parts(compactor(6_000))).toBeGreaterThan(parts(compactor(100_000)));
   });
 
-  test("is made in one part of what any model reads, where the window had to be guessed", () => {
+  test("is made in one part that any model can read, if the window had to be guessed", () => {
     const short = { history: Log.of([...long].slice(0, 13)) };
     const parts = (rule: string, given: object, change: object = {}): number | undefined =>
       summaryOf(at({ rule }, given, short, change), rules)?.of;
@@ -298,7 +298,7 @@ describe("the next summary", () => {
     expect(parts("guard", { window: known }, { compactor })).toBeGreaterThan(1);
   });
 
-  test("is one for all of the history in the tagged format, unless a request was too large or another model of a known window makes it", () => {
+  test("covers all of the history in the tagged format, unless a request was too large or another model with a known window makes it", () => {
     const tagged = { window: 6_000, compaction: { format: "tagged" as const } };
     const parts = (rule: string, given: object, facts?: object): number | undefined => {
       const compactor = { id: "own", origin: { api: "a", provider: "p", model: "m" }, facts };
@@ -313,7 +313,7 @@ describe("the next summary", () => {
     expect(parts("compaction", {})).toBe(1);
   });
 
-  test("is made in parts half as large once a summary was refused for its length: of what whoever sums up reads", () => {
+  test("is made in parts half as large after a summary was refused for its length, measured by the summarising model's window", () => {
     const history = Log.of([
       user("task"),
       ...Array.from({ length: 60 }, (_, n) => [
@@ -331,7 +331,7 @@ describe("the next summary", () => {
     expect(parts(1, 2_000)).toBeGreaterThan(parts(1, 3_000));
   });
 
-  test("is planned anew when what is known of the window has changed", () => {
+  test("is planned again if the known window has changed", () => {
     const state = at({}, {});
     const whole = summaryOf(state, rules);
     expect(summaryOf(state, rules)?.request).toStrictEqual(whole?.request);
@@ -344,7 +344,7 @@ describe("the next summary", () => {
     expect(JSON.stringify([...(anew?.messages ?? [])])).toBe(JSON.stringify([...(alone?.messages ?? [])]));
   });
 
-  test("is of a request that was refused, which was larger than it looked: four times what a summary takes at least", () => {
+  test("of a refused request, which was larger than it seemed, assumes at least four times the tokens of a summary", () => {
     const before = (rule: string, given: object = {}): number =>
       (compactionOf(at({ rule, summaries: ["s"] }, given), rules) as { before: number }).before;
     const front = frontOf(at({}), rules);
@@ -355,7 +355,7 @@ describe("the next summary", () => {
     expect(before("guard")).toBe(looked);
   });
 
-  test("goes by three quarters of what has to become smaller, where nobody knows the window", () => {
+  test("uses three quarters of the history's size, if the window is unknown", () => {
     const given = { compaction: { keepTurns: 24 } };
     const { before, after } = compactionOf(at({ rule: "guard", summaries: ["s"] }, given), rules) as {
       before: number;
@@ -366,7 +366,7 @@ describe("the next summary", () => {
     expect(after / before).toBeLessThan(0.26);
   });
 
-  test("reads as much of the ledger as a small window has room for", () => {
+  test("reads as much of the ledger as fits a small window", () => {
     const entries = Array.from({ length: 600 }, (_, one) => ({
       kind: "output" as const,
       ref: `ref-${one}-${"x".repeat(20)}`,
@@ -393,10 +393,10 @@ describe("the next summary", () => {
   });
 });
 
-describe("what becomes of the history", () => {
+describe("the history after a compaction", () => {
   const summaries = Array.from({ length: 9 }, () => "what was said, summed up at some length");
 
-  test("is the summaries in place of what they sum up", () => {
+  test("has the summaries in place of what they summarise", () => {
     const fact = compactionOf(at({ summaries }), rules) as { before: number; after: number };
     expect(fact).toMatchObject({
       type: "compacted",
@@ -407,7 +407,7 @@ describe("what becomes of the history", () => {
     expect(fact.after).toBeLessThan(fact.before);
   });
 
-  test("is what it was, where there is nothing to sum up", () => {
+  test("is unchanged if there is nothing to summarise", () => {
     const state = at({}, { window: 10_000 }, { history: Log.of([user("task")]) });
     const fact = compactionOf(state, rules) as { before: number; after: number };
     expect(fact).toMatchObject({
@@ -420,7 +420,7 @@ describe("what becomes of the history", () => {
     expect(compactionOf(at({}, { compaction: null }), rules)).not.toHaveProperty("edit");
   });
 
-  test("is what it was, where the summaries cannot be had, and says why", () => {
+  test("is unchanged if there are no summaries, with the reason", () => {
     const kept = compactionOf(at({ failures: 3, failure: error(true) }), rules) as { note: string };
     expect(kept).not.toHaveProperty("edit");
     expect(kept.note).toMatch(/ \(it broke\)$/);
@@ -429,7 +429,7 @@ describe("what becomes of the history", () => {
     expect(unsaid.note).not.toMatch(/\)$|!$/);
   });
 
-  test("is a note with its numbers where the request has to become smaller", () => {
+  test("is a note with its numbers if the request must become smaller", () => {
     for (const [rule, noted] of [
       ["overflow", true],
       ["guard", true],
@@ -442,7 +442,7 @@ describe("what becomes of the history", () => {
     ).not.toHaveProperty("edit");
   });
 
-  test("is thought of at the end of a run where that is set", () => {
+  test("is also made at the end of a run, if set so", () => {
     expect(compactsAtEnd(at({}, { compaction: { atEnd: true } }))).toBe(true);
     expect(compactsAtEnd(at({}))).toBe(false);
     expect(compactsAtEnd(stateOf())).toBe(false);

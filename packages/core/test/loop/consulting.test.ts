@@ -37,7 +37,7 @@ const landing = { reason: "max_steps" as const, rule: "steps", evidence: {} };
 const because = { rule: "talker", evidence: { seen: 1 } };
 
 describe("the time to wake", () => {
-  test("is when the first of the running calls is over its time", () => {
+  test("is when the first of the running calls times out", () => {
     const other = callOf("5.1", { startedAt: 100, tool: toolOf("write", { timeoutMs: 5_000 }) });
     expect(wakeTime(acting([other, running, callOf("5.2")]), none)).toBe(700);
     expect(wakeTime(acting([callOf("5.2")]), none)).toBeUndefined();
@@ -45,12 +45,12 @@ describe("the time to wake", () => {
     expect(wait(acting([]), none)).toStrictEqual({ do: "wait" });
   });
 
-  test("of a call whose tool nobody knows is at once", () => {
+  test("of a call with an unknown tool is at once", () => {
     expect(timeoutAt(unknownCall("5.0", { startedAt: 500 }))).toBe(500);
     expect(timeoutAt(callOf("5.0"))).toBe(1_000);
   });
 
-  test("is a rule's, when that comes first and has not come yet", () => {
+  test("is a rule's, if that comes first and has not passed", () => {
     const at = (time: number | undefined): Bare => ({ name: "clock", wakeAt: () => time });
     const silent: Bare = { name: "silent" };
     expect(wakeTime(stateOf({}, { now: 50 }), withRules(silent, at(90), at(80), at(undefined)))).toBe(80);
@@ -59,7 +59,7 @@ describe("the time to wake", () => {
     expect(wakeTime(stateOf({ landing }, { now: 50 }), withRules(at(80)))).toBeUndefined();
   });
 
-  test("of a rule is told from its own memory", () => {
+  test("of a rule comes from its own memory", () => {
     const clock = (name: string): Bare => ({ name, wakeAt: (memory) => memory as number });
     expect(wakeTime(stateOf({}, { now: 1, memories: [70, 60] }), withRules(clock("a"), clock("b")))).toBe(60);
   });
@@ -76,7 +76,7 @@ describe("the time to wake", () => {
     expect(waitForRetry(stateOf(), none)).toBeUndefined();
   });
 
-  test("of what was cancelled is its grace after that", () => {
+  test("after a cancellation is when the grace is over", () => {
     expect(graceEnd(stateOf({ cancelledAt: 40 }))).toBe(140);
     expect(graceEnd(stateOf())).toBe(100);
   });
@@ -113,7 +113,7 @@ describe("a rule that decides", () => {
 
   const error = { kind: "internal", message: "broke", retryable: false };
 
-  test("to stop ends the run at once only where nothing is open, and says its error", () => {
+  test("to stop ends the run at once only if nothing is open, and its error is recorded", () => {
     expect(heard({ do: "stop", reason: "error", error })).toMatchObject(
       fact({ type: "run_ended", end: { reason: "error", error } }),
     );
@@ -127,7 +127,7 @@ describe("a rule that decides", () => {
     );
   });
 
-  test("to stop what is stopping already is heard only where something is in flight, or it would stop for ever", () => {
+  test("to stop a run that is stopping already counts only if something is in flight, or it would stop for ever", () => {
     const stopping = { reason: "turn_stopped" as const, ...because };
     const { turn } = acting([callOf("5.0")]).run ?? {};
     const stop = { do: "stop", reason: "turn_stopped" };
@@ -142,7 +142,7 @@ describe("a rule that decides", () => {
     });
   });
 
-  test("only talks once between two model calls, and lets the next one speak", () => {
+  test("to give a notice does so once between two model calls, and lets the next rule decide", () => {
     const talks = withRules(
       deciding({ do: "nudge", text: "again", evidence: {} }),
       deciding({ do: "hide_tool", tool: "write", evidence: {} }, { name: "hider" }),
@@ -154,7 +154,7 @@ describe("a rule that decides", () => {
     expect(says(["talker", "hider", "lander"])).toMatchObject(fact({ mode: "landing" }));
   });
 
-  test("is not heard while the run lands, nor when it has nothing to say", () => {
+  test("is ignored while the run lands, or if it returns nothing", () => {
     expect(heard({ do: "stop", reason: "turn_stopped" }, { landing })).toBeUndefined();
     const two = withRules(
       { name: "mute" },
@@ -165,7 +165,7 @@ describe("a rule that decides", () => {
     expect(ruleDecision(stateOf(), withRules(deciding(undefined)))).toBeUndefined();
   });
 
-  test("is asked with its own memory", () => {
+  test("gets its own memory", () => {
     const remembering: Bare = {
       name: "r",
       decide: (memory) => (memory === "mine" ? { do: "nudge", text: "x", evidence: {} } : undefined),
@@ -175,7 +175,7 @@ describe("a rule that decides", () => {
     expect(ruleDecision(state, withRules(remembering))).toBeUndefined();
   });
 
-  test("by the clock is heard from its time on", () => {
+  test("by the clock counts from its time on", () => {
     const timed = (time: number | undefined): Rules =>
       withRules(
         deciding({ do: "nudge", text: "never", evidence: {} }),
@@ -190,7 +190,7 @@ describe("a rule that decides", () => {
     expect(timedDecision(state, withRules({ name: "clock", wakeAt: () => 100 }))).toBeUndefined();
   });
 
-  test("against a call: the first that speaks says why", () => {
+  test("against a call: the first one that decides says why", () => {
     const against = (text: string, key: string): Bare => ({
       name: text,
       judgeStart: (memory, call) =>
@@ -209,13 +209,13 @@ describe("a rule that decides", () => {
   });
 });
 
-describe("somebody is asked", () => {
+describe("people are asked", () => {
   const guarded = toolOf("write", { permission: "ask" });
   const parallel = { toolOrder: "parallel" as const };
   const ask = (calls: Call[], change: object = parallel): unknown =>
     askApprovals(acting(calls, {}, {}, change));
 
-  test("about each call that needs leave, once", () => {
+  test("about each call that needs an approval, once", () => {
     expect(
       ask([callOf("5.0", { tool: guarded }), callOf("5.1"), callOf("5.2", { tool: guarded })]),
     ).toStrictEqual({
@@ -244,7 +244,7 @@ describe("somebody is asked", () => {
     });
   });
 
-  test("but not about what a grant covers, whose use is counted", () => {
+  test("but not about one that a grant covers, whose use is counted", () => {
     const grants = [
       { id: "other", tool: "read", used: 0 },
       { id: "writes", tool: "write", used: 0 },
@@ -266,13 +266,13 @@ describe("somebody is asked", () => {
   });
 });
 
-describe("tools of calls that were cut off", () => {
+describe("tools of interrupted calls", () => {
   const tool = toolOf("write", { reconciles: true, timeoutMs: 200 });
   const cut = (key: Call["key"], change: Partial<Call> = {}): Call =>
     callOf(key, { interrupted: true, tool, ...change });
   const asks = (...calls: Call[]): unknown => reconcileCalls(acting(calls), none);
 
-  test("are asked what came of them, each once", () => {
+  test("are asked for the outcome, each once", () => {
     expect(asks(cut("5.0"), callOf("5.1", { tool }), cut("5.2"))).toStrictEqual({
       do: "reconcile",
       calls: ["5.0", "5.2"],
@@ -283,7 +283,7 @@ describe("tools of calls that were cut off", () => {
     expect(asks(unknownCall("5.0", { interrupted: true }))).toBeUndefined();
   });
 
-  test("are waited for until something else is to be looked at", () => {
+  test("are waited for until something else must be done", () => {
     expect(asks(cut("5.0"), callOf("5.1", { startedAt: 500, tool }))).toStrictEqual({
       do: "reconcile",
       calls: ["5.0"],
@@ -292,19 +292,19 @@ describe("tools of calls that were cut off", () => {
   });
 });
 
-describe("leave that was given beforehand", () => {
+describe("grants", () => {
   const grant = { id: "g", tool: "write" };
   const held = (...grants: object[]): ReturnType<typeof stateOf> =>
     acting([callOf("5.0")], {}, { grants: grants as never });
 
-  test("is held once, however often it is said", () => {
+  test("are stored once, however often they are sent", () => {
     const once = allow(held(), grant);
     expect(once.grants).toStrictEqual([{ ...grant, used: 0 }]);
     expect(allow(once, { ...grant, tool: "read" })).toBe(once);
     expect(allow(once, { id: "h", tool: "read" }).grants.map(({ id }) => id)).toStrictEqual(["g", "h"]);
   });
 
-  test("is taken back by its id", () => {
+  test("are revoked by their id", () => {
     const both = held({ ...grant, used: 1 }, { ...grant, id: "h", used: 0 });
     expect(revoke(both, "g").grants).toStrictEqual([
       { ...grant, used: 1, revoked: true },
@@ -315,7 +315,7 @@ describe("leave that was given beforehand", () => {
   const used = (approval: object, state = held({ ...grant, used: 1 }), call = "5.0"): unknown =>
     countGrantUse(state, state.run as never, recordOf({ type: "approval_given", call, approval }) as never);
 
-  test("is used up by the approvals that name it", () => {
+  test("are used up by the approvals that name them", () => {
     const approval = { answer: "approve", grant: "g" };
     const state = held({ ...grant, used: 1 }, { ...grant, id: "h", used: 0 });
     expect(used(approval, state)).toMatchObject({
@@ -327,7 +327,7 @@ describe("leave that was given beforehand", () => {
     expect(used(approval, held({ ...grant, used: 1, uses: 2 }))).toMatchObject({ grants: [{ used: 2 }] });
   });
 
-  test("lets nothing run that it does not cover, or no longer", () => {
+  test("let nothing run that they do not cover, or no longer", () => {
     const approval = { answer: "approve", grant: "g" };
     expect(used({ answer: "approve", grant: "nobody's" })).toBeUndefined();
     expect(used(approval, held({ ...grant, used: 2, uses: 2 }))).toBeUndefined();
@@ -337,7 +337,7 @@ describe("leave that was given beforehand", () => {
     expect(used(approval, cut)).toBeUndefined();
   });
 
-  test("is given with an approval that says always, and with no other", () => {
+  test("are made by an approval with always, and by no other", () => {
     const state = held({ ...grant, used: 1 });
     expect(used({ answer: "approve", always: { id: "h", tool: "write" } }, state)).toMatchObject({
       grants: [{ id: "g" }, { id: "h", used: 0 }],
@@ -350,7 +350,7 @@ describe("leave that was given beforehand", () => {
   });
 });
 
-test("a call that is finished is no running one", () => {
+test("a finished call is not running", () => {
   expect(
     wakeTime(acting([finished("5.0", { tool: toolOf("write", { timeoutMs: 1 }) })]), none),
   ).toBeUndefined();

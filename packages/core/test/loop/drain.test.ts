@@ -26,7 +26,7 @@ function slow(effect: "read" | "write" = "write") {
 }
 
 describe("drain", () => {
-  test("lets the tool that is at work finish, asks no model, and another process goes on", async () => {
+  test("lets the working tool finish, calls no model, and another process continues", async () => {
     const journal = memoryJournal();
     const work = slow();
     const first = scripted([call("slow"), say("never asked")]);
@@ -54,7 +54,7 @@ describe("drain", () => {
     expect(journal.read("s").filter((record) => record.type === "tool_started")).toHaveLength(1);
   });
 
-  test("lets the answer that is on its way arrive, and starts none of its calls", async () => {
+  test("lets the answer in flight arrive, and starts none of its calls", async () => {
     const journal = memoryJournal();
     const answer = hold(call("echo"));
     const agent = new Agent({
@@ -77,7 +77,7 @@ describe("drain", () => {
     expect((await session.resume()).text).toBe("done");
   });
 
-  test("gives up what does not finish in its time: a read runs again, a write is told as unknown", async () => {
+  test("gives up what does not finish in its time: a read runs again, a write has an unknown outcome", async () => {
     for (const effect of ["read", "write"] as const) {
       const journal = memoryJournal();
       const work = slow(effect);
@@ -106,7 +106,7 @@ describe("drain", () => {
     }
   });
 
-  test("does not wait for a retry's time, whenever it comes, and keeps the attempts that were used", async () => {
+  test("does not wait for a retry's time, whenever it comes, and keeps the used attempts", async () => {
     // A drain may come before the driver waits, while it writes, or while it waits: none may be missed, and no timer helps.
     const clock: Clock = { now: () => 0, random: () => 0, after: () => () => {} };
     for (const turns of [0, 1, 2, 3, 5, 8, 20]) {
@@ -130,7 +130,7 @@ describe("drain", () => {
     }
   }, 5_000);
 
-  test("of a session that nobody drives says what it is, and a run after it runs to its end", async () => {
+  test("of a session that nobody drives returns its status, and a later run is not drained", async () => {
     const session = await new Agent({ model: scripted([say("one"), say("two")]) }).open("s");
     expect(await session.drain()).toBe("idle");
     expect((await session.send("go")).end?.reason).toBe("completed");

@@ -69,7 +69,7 @@ const startOf = ({ children }: World, call = sub(), wanted = (): boolean => true
   children.startOf(call, wanted).child as ChildStart;
 
 describe("a sub-agent is started with", () => {
-  test("its place, its parent, and what it may spend; a call that is none gets nothing", () => {
+  test("its place, its parent, and what it may spend; other calls get nothing", () => {
     const world = worldOf(acting([sub()], {}, {}, { abortGraceMs: 101 }));
     expect(startOf(world)).toMatchObject({
       session: "s:5.0",
@@ -87,18 +87,18 @@ describe("a sub-agent is started with", () => {
     expect(world.children.startOf(callOf("5.1"), () => true)).toStrictEqual({});
   });
 
-  test("a depth one below that of its parent", () => {
+  test("a depth one below its parent's", () => {
     const parent = { session: "p", call: "1.0", depth: 2, budget: {} } as const;
     const { parent: mine } = startOf(worldOf(acting([sub()], { parent })));
     expect(mine).toMatchObject({ session: "s", call: "5.0", depth: 3 });
   });
 
-  test("the first depth where there is no run", () => {
+  test("the first depth if there is no run", () => {
     const { run: _run, ...idle } = stateOf();
     expect(startOf(worldOf(idle))).toMatchObject({ parent: { depth: 1 } });
   });
 
-  test("ways to tell its parent, that are deaf once nobody wants it", () => {
+  test("functions to notify its parent, which do nothing once it is no longer wanted", () => {
     let wanted = true;
     const world = worldOf(acting([sub()]));
     const started = startOf(world, sub(), () => wanted);
@@ -123,7 +123,7 @@ describe("a sub-agent is started with", () => {
   });
 });
 
-describe("a sub-agent at work", () => {
+describe("a working sub-agent", () => {
   const passed = recordOf({
     type: "approval_passed",
     call: "5.0",
@@ -140,7 +140,7 @@ describe("a sub-agent at work", () => {
     return heard;
   }
 
-  test("hears what is said to its calls, and nothing else", () => {
+  test("gets the answers to its own calls, and nothing else", () => {
     const state = acting([sub()]);
     const world = worldOf(state);
     const { answers } = listening(world);
@@ -150,7 +150,7 @@ describe("a sub-agent at work", () => {
     expect(answers).toStrictEqual([{ inside: "id-0", said: { answer: "approve" } }]);
   });
 
-  test("hears that the process leaves, at once where it is leaving already, until somebody stays", () => {
+  test("is told of a drain, at once if it is under way already, until the drain is taken back", () => {
     const world = worldOf(acting([sub()]));
     const early = listening(world);
     expect(early.leaves).toStrictEqual([]);
@@ -173,7 +173,7 @@ describe("a sub-agent at work", () => {
     ["has its result", result, false],
     ["has stopped to wait", { ...waits, parked: true }, false],
     ["waits while others are at work", { ...waits, parked: false }, true],
-  ])("that %s hears as long as it is at work", (_what, fact, hears) => {
+  ])("that %s is notified as long as it works", (_what, fact, hears) => {
     const state = acting([sub({ startedAt: 1 })]);
     const world = worldOf(state);
     const { answers, leaves } = listening(world);
@@ -183,7 +183,7 @@ describe("a sub-agent at work", () => {
     expect([answers.length, leaves.length]).toStrictEqual(hears ? [1, 1] : [0, 0]);
   });
 
-  test("that is started again leaves nothing to who was there before", () => {
+  test("that is started again does not notify its earlier start", () => {
     const state = acting([sub()]);
     const world = worldOf(state);
     const before = listening(world);
@@ -194,7 +194,7 @@ describe("a sub-agent at work", () => {
   });
 });
 
-describe("a sub-agent that was left behind", () => {
+describe("an abandoned sub-agent", () => {
   const left: LeftChild = {
     call: "5.0",
     name: "write",
@@ -210,7 +210,7 @@ describe("a sub-agent that was left behind", () => {
     return [await world.children.end(left), world.told];
   }
 
-  test("is ended in its own journal, and what it spent since it last told is told", async () => {
+  test("is ended in its own journal, and what it spent since its last report is recorded", async () => {
     const asked: unknown[] = [];
     const endChild = (place: object, reason: string): Promise<Spent> => {
       asked.push([place, reason]);
@@ -231,7 +231,7 @@ describe("a sub-agent that was left behind", () => {
     expect(told).toStrictEqual([]);
   });
 
-  test("is over without a word where it never began, or has spent nothing more", async () => {
+  test("is recorded without spending if it never began, or has spent nothing more", async () => {
     const over = { type: "late_result", call: "5.0" };
     for (const spent of [undefined, left.told]) {
       expect(await ended(() => Promise.resolve(spent))).toStrictEqual([over, []]);
@@ -242,7 +242,7 @@ describe("a sub-agent that was left behind", () => {
     }
   });
 
-  test("and whose tool is gone altogether is told of as well", async () => {
+  test("is recorded too if its tool is gone", async () => {
     const { children } = worldOf(acting([sub()]));
     const error = "there is no sub-agent write any more";
     expect(await children.end(left)).toStrictEqual({ type: "late_result", call: "5.0", error });

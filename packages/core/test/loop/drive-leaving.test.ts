@@ -41,8 +41,8 @@ function asking(...names: (keyof Hooks)[]): { shell: object; asked: string[]; an
   };
 }
 
-describe("a driver that is to leave soon", () => {
-  test("waits for what is under way, notes what follows from it, and starts nothing more", async () => {
+describe("a driver that drains", () => {
+  test("waits for work in flight, records what follows from it, and starts nothing more", async () => {
     const { tool, contexts } = heldTool();
     const { driver, model, journal, end } = await begun({ with: [tool] });
     driver.leave();
@@ -58,7 +58,7 @@ describe("a driver that is to leave soon", () => {
     expect(contexts).toHaveLength(1);
   });
 
-  test("leaves before anything has begun, and goes on when it is to stay", async () => {
+  test("stops before anything has begun, and continues if the drain is taken back", async () => {
     const { driver, model, journal } = driverOf();
     expect(() => driver.leave()).not.toThrow();
     driver.post(start());
@@ -78,14 +78,14 @@ describe("a driver that is to leave soon", () => {
     expect(end.how).toBe("left");
   });
 
-  test("still asks for leave, and is parked", async () => {
+  test("still requests approvals, and parks", async () => {
     const { driver, model, journal, end } = await begun({ with: [echo("guarded")] });
     driver.leave();
     await model.answers(calling("guarded"));
     expect([end.how, journal.types.at(-1)]).toStrictEqual(["parked", "approval_asked"]);
   });
 
-  test("takes down what is said while it writes its last words", async () => {
+  test("records messages that come while it writes its last records", async () => {
     const { driver, model, journal, end } = await begun({ with: [echo("write")] });
     driver.leave();
     journal.slow = true;
@@ -98,7 +98,7 @@ describe("a driver that is to leave soon", () => {
     expect(end.how).toBe("left");
   });
 
-  test("starts none of the calls that waited for their turn", async () => {
+  test("starts none of the calls that wait for their turn", async () => {
     const { tool, started, settle } = reader("read");
     const { driver, model, end } = await begun({ with: [tool] });
     await model.answers(calling("read", "read", "read"));
@@ -110,7 +110,7 @@ describe("a driver that is to leave soon", () => {
     expect([end.how, started.length]).toStrictEqual(["left", 2]);
   });
 
-  test("asks no hook about a call that came back while another is at work", async () => {
+  test("asks no hook about a call that finished while another one works", async () => {
     const { tool, settle } = reader("read");
     const { shell, asked } = asking("afterTool");
     const { driver, model, end } = await begun({ with: [tool], ...shell }, { hooks: ["afterTool"] });
@@ -122,7 +122,7 @@ describe("a driver that is to leave soon", () => {
     expect([end.how, asked]).toStrictEqual(["left", []]);
   });
 
-  test("waits for a hook that was asked, and asks no model meanwhile", async () => {
+  test("waits for a hook that was asked, and calls no model meanwhile", async () => {
     const { shell, asked, answer: say } = asking("onFinish");
     const { driver, model, end } = await begun(shell, { hooks: ["onFinish"] });
     await model.answers(answer);
@@ -135,7 +135,7 @@ describe("a driver that is to leave soon", () => {
     expect([end.how, model.heard.length]).toStrictEqual(["left", 1]);
   });
 
-  test("checks no output, and asks for no summary, while a hook that was asked before is out", async () => {
+  test("checks no output, and requests no summary, while a hook was asked before", async () => {
     const checked: string[] = [];
     const checkOutput = (text: string): Promise<Fact & { type: "output_checked" }> => {
       checked.push(text);
@@ -162,7 +162,7 @@ describe("a driver that is to leave soon", () => {
     expect([checked.length, model.heard.length, end.how]).toStrictEqual([1, 2, "left"]);
   });
 
-  test("waits for a hook no longer than the run may take", async () => {
+  test("waits for a hook no longer than the run's time limit", async () => {
     const until: Rule = {
       name: "until",
       version: 1,
@@ -185,8 +185,8 @@ describe("a driver that is to leave soon", () => {
   });
 });
 
-describe("a driver that is to leave now", () => {
-  test("leaves what is under way behind, and hears of it no more", async () => {
+describe("a driver that drains at once", () => {
+  test("abandons work in flight, and ignores its results", async () => {
     const { driver, model, journal, end } = await begun();
     driver.leaveNow();
     await come();
@@ -196,7 +196,7 @@ describe("a driver that is to leave now", () => {
     expect(journal.types).toStrictEqual(["run_started", "model_started"]);
   });
 
-  test("does so though it was to leave soon, or is told so again", async () => {
+  test("does so too if it was already draining, or is told again", async () => {
     const { driver, end } = await begun();
     driver.leave();
     driver.leaveNow();
@@ -205,7 +205,7 @@ describe("a driver that is to leave now", () => {
     expect(end.how).toBe("left");
   });
 
-  test("leaves at once a run that begins later", async () => {
+  test("stops a run at once that begins later", async () => {
     const { driver, model, journal } = driverOf();
     expect(() => driver.leaveNow()).not.toThrow();
     driver.post(start());
@@ -213,7 +213,7 @@ describe("a driver that is to leave now", () => {
     expect([model.heard.length, journal.types]).toStrictEqual([0, ["run_started"]]);
   });
 
-  test("does not wait for what is said meanwhile; it is taken down when somebody drives again", async () => {
+  test("does not wait for messages that come meanwhile; they are recorded by the next drive", async () => {
     const { driver, model, journal } = driverOf();
     driver.post(start());
     journal.slow = true;
@@ -247,10 +247,10 @@ describe("a driver that is to leave now", () => {
   });
 });
 
-describe("a sub-agent below it", () => {
+describe("a sub-agent of a drained driver", () => {
   const agents = { tools: [toolOf("write", { effect: "idempotent", agent: { maxDepth: 2 } })] };
 
-  test("hears that the process leaves, until somebody stays", async () => {
+  test("is told of the drain, until it is taken back", async () => {
     const { tool, contexts } = heldTool();
     const { driver, model } = await begun({ with: [tool] }, agents);
     await model.answers(calling("write"));
@@ -266,7 +266,7 @@ describe("a sub-agent below it", () => {
     expect(heard).toHaveLength(2);
   });
 
-  test("hears what somebody says to its calls", async () => {
+  test("gets the answers to its calls", async () => {
     const { tool, contexts } = heldTool();
     const { driver, model } = await begun({ with: [tool] }, agents);
     await model.answers(calling("write"));

@@ -55,7 +55,7 @@ describe("a run", () => {
     expect(driver.state.run?.end?.reason).toBe("completed");
   });
 
-  test("stamps its records one after the other, with times that never go back", async () => {
+  test("has numbered records, with times that never go back", async () => {
     const { journal, model, clock } = await begun();
     clock.pass(5);
     await model.answers(answer);
@@ -69,7 +69,7 @@ describe("a run", () => {
     expect(odd.journal.records.map(({ at }) => at)).toStrictEqual([7, 7]);
   });
 
-  test("keeps the host's time again once it is over, which was set back while it went on", async () => {
+  test("returns to the host's time once it is over, if that was set back meanwhile", async () => {
     const { driver, journal, model, clock } = await begun();
     clock.pass(-500);
     await model.answers(answer);
@@ -79,7 +79,7 @@ describe("a run", () => {
     expect(journal.records.map(({ at }) => at)).toStrictEqual([...Array(5).fill(1_000), 1_200]);
   });
 
-  test("that waits for somebody's leave is parked, and goes on with it", async () => {
+  test("that waits for an approval is parked, and continues with it", async () => {
     const { driver, model, end, told } = await begun({ with: [echo("guarded")] });
     await model.answers(calling("guarded"));
     expect(end.how).toBe("parked");
@@ -96,7 +96,7 @@ describe("a run", () => {
     expect(again.how).toBe("done");
   });
 
-  test("that another driver began tells what happens from here on, though nobody heard it begin", async () => {
+  test("that another driver began has events from here on, even though its beginning was not heard", async () => {
     const first = await begun({ with: [echo("guarded")] });
     await first.model.answers(calling("guarded"));
     const told: string[] = [];
@@ -108,7 +108,7 @@ describe("a run", () => {
     expect(told).toContain("run_end");
   });
 
-  test("that another driver began ends over a listener that fails, though nobody heard it begin", async () => {
+  test("that another driver began ends if a listener fails, even though its beginning was not heard", async () => {
     const first = await begun({ with: [echo("guarded")] });
     await first.model.answers(calling("guarded"));
     const listener: Listener = ({ type }) => {
@@ -123,7 +123,7 @@ describe("a run", () => {
     expect(second.state.run?.end).toMatchObject({ rule: "listener", error: { kind: "internal" } });
   });
 
-  test("is gone on with from what others wrote since it was read", async () => {
+  test("continues from what others wrote since it was read", async () => {
     const first = driverOf();
     first.driver.post(start());
     await come();
@@ -136,7 +136,7 @@ describe("a run", () => {
     expect([journal.records, model.heard.length]).toStrictEqual([[], 1]);
   });
 
-  test("is driven by one at a time", async () => {
+  test("is driven by one caller at a time", async () => {
     const { driver } = await begun();
     await expect(driver.run()).rejects.toMatchObject({
       kind: "internal",
@@ -145,13 +145,13 @@ describe("a run", () => {
     expect(driver.running).toBe(true);
   });
 
-  test("of a session that has none is done at once", async () => {
+  test("of an empty session is done at once", async () => {
     const { driver, journal } = driverOf();
     expect(await driver.run()).toBe("done");
     expect(journal.groups).toStrictEqual([]);
   });
 
-  test("has its secrets taken out before they are facts", async () => {
+  test("has secrets removed before they become facts", async () => {
     const redact = (fact: Fact): Fact => (fact.type === "queued" ? { ...fact, id: "***" } : fact);
     const { driver, journal } = driverOf({ redact });
     driver.post(start());
@@ -161,8 +161,8 @@ describe("a run", () => {
   });
 });
 
-describe("what is said to a driver", () => {
-  test("while nobody drives is in the journal at once, and durable when the journal says so", async () => {
+describe("a fact that is posted to a driver", () => {
+  test("while nobody drives is in the journal at once, and durable if the journal says so", async () => {
     const { driver, journal } = driverOf();
     journal.slow = true;
     driver.post(start());
@@ -178,7 +178,7 @@ describe("what is said to a driver", () => {
     await driver.settled();
   });
 
-  test("while nobody drives is written one behind the other, and each is waited for by whoever said it", async () => {
+  test("while nobody drives is written after earlier ones, and each caller waits for its own", async () => {
     const { driver, journal } = driverOf();
     journal.slow = true;
     const durable: string[] = [];
@@ -195,7 +195,7 @@ describe("what is said to a driver", () => {
     expect(durable).toStrictEqual(["first", "second"]);
   });
 
-  test("of a conversation that is another one by now is not written", () => {
+  test("about a conversation that has been replaced is not written", () => {
     const { driver, journal } = driverOf();
     driver.post(start());
     driver.post({ ...queued("too late"), asked: 0 });
@@ -203,7 +203,7 @@ describe("what is said to a driver", () => {
     expect(journal.records).toMatchObject([{ type: "run_started" }, { id: "in time" }]);
   });
 
-  test("last and was kept is known, until others have written since", async () => {
+  test("and stored as the last one is known, until others have written since", async () => {
     const { driver, journal } = driverOf();
     expect(driver.written).toBeUndefined();
     driver.post(start());
@@ -217,7 +217,7 @@ describe("what is said to a driver", () => {
     expect([driver.written, driver.failed]).toStrictEqual([undefined, undefined]);
   });
 
-  test("and cannot be kept is said to whoever waits for it, or drives next, once", async () => {
+  test("and cannot be stored causes an error for whoever waits for it, or drives next, once", async () => {
     const heard = unheard();
     const { driver, journal } = driverOf();
     journal.slow = true;
@@ -236,7 +236,7 @@ describe("what is said to a driver", () => {
     expect(next.model.heard).toStrictEqual([]);
   });
 
-  test("while it drives is taken up, also when the last record is being written", async () => {
+  test("while it drives is processed, also while the last record is being written", async () => {
     const { driver, journal, model, end } = await begun();
     journal.slow = true;
     await model.answers(answer);
@@ -250,7 +250,7 @@ describe("what is said to a driver", () => {
     expect(end.how).toBe("done");
   });
 
-  test("while a wait begins is not slept over", async () => {
+  test("while a wait begins wakes it up", async () => {
     const { tool } = heldTool();
     const { driver, journal, model, end } = await begun({ with: [tool, echo("read")] });
     await model.answers(calling("read", "write"));
@@ -267,7 +267,7 @@ describe("what is said to a driver", () => {
   });
 });
 
-describe("what comes back when nobody drives any more", () => {
+describe("a result that comes when nobody drives any more", () => {
   const late: Fact = { type: "tool_finished", call: "5.0", result: { content: [], isError: false } };
   const error = { kind: "network", message: "gone", retryable: true } as const;
 
@@ -280,14 +280,14 @@ describe("what comes back when nobody drives any more", () => {
     { type: "summary_failed", error },
   ];
 
-  test.each(outcomes)("is written down as late: $type", (fact) => {
+  test.each(outcomes)("is recorded as late: $type", (fact) => {
     const { driver, journal } = driverOf();
     driver.post(start());
     driver.post(fact);
     expect(journal.records[1]).toMatchObject({ type: "late_result", call: "call" in fact ? "5.0" : null });
   });
 
-  test("is written down as late, also where the run that asked for it has ended", async () => {
+  test("is recorded as late, also if the run that asked for it has ended", async () => {
     const { tool, settle } = heldTool();
     const { driver, journal, model, clock, end } = await begun({ with: [tool] });
     await model.answers(calling("write"));
@@ -300,7 +300,7 @@ describe("what comes back when nobody drives any more", () => {
     expect(journal.types.slice(-2)).toStrictEqual(["run_ended", "late_result"]);
   });
 
-  test("is nobody's unhandled rejection where the journal has failed meanwhile, be it a hook's answer", async () => {
+  test("is no unhandled rejection if the journal has failed meanwhile, even if it is a hook's answer", async () => {
     const heard = unheard();
     const answered = Promise.withResolvers<undefined>();
     const asked = {
@@ -323,7 +323,7 @@ describe("what comes back when nobody drives any more", () => {
     expect([heard, driven.journal.types]).toStrictEqual([[], ["run_started"]]);
   });
 
-  test.each(outcomes)("is nobody's loss where it cannot be kept, at once or later: $type", async (fact) => {
+  test.each(outcomes)("causes no error if it cannot be stored, at once or later: $type", async (fact) => {
     const heard = unheard();
     for (const at of ["once", "later"]) {
       const { driver, journal } = driverOf();
@@ -342,7 +342,7 @@ describe("what comes back when nobody drives any more", () => {
   });
 });
 
-test("only what comes when nobody drives is told to whoever asked for that", async () => {
+test("the callback for late results is not called while the run is driven", async () => {
   const late: Fact[] = [];
   const { driver, model } = driverOf({}, (fact) => void late.push(fact));
   driver.post(start());
@@ -353,7 +353,7 @@ test("only what comes when nobody drives is told to whoever asked for that", asy
 });
 
 describe("a journal that fails", () => {
-  test("ends the drive, and stops what is under way", async () => {
+  test("ends the drive, and stops work in flight", async () => {
     const { driver, journal, model, end } = await begun();
     journal.refuses = new Error("disk full");
     driver.post(queued("more"));
@@ -368,7 +368,7 @@ describe("a journal that fails", () => {
     });
   });
 
-  test("leaves the words to the session that it does not have to whoever asks, once, and nothing of the run", async () => {
+  test("leaves the unwritten messages to the session when it asks, once, and nothing of the run", async () => {
     const { driver, journal, end } = await begun();
     expect(driver.takeUnheard()).toStrictEqual([]);
     journal.refuses = new Error("disk full");
@@ -381,7 +381,7 @@ describe("a journal that fails", () => {
     expect([driver.takeUnheard(), driver.mail]).toStrictEqual([[], []]);
   });
 
-  test("later ends the drive as well, though it waits for something else", async () => {
+  test("later ends the drive too, even while it waits for something else", async () => {
     const { driver, journal, model, end } = await begun();
     journal.slow = true;
     driver.post(queued("more"));
@@ -393,7 +393,7 @@ describe("a journal that fails", () => {
     expect(driver.failed?.message).toBe("another writer was faster");
   });
 
-  test("for another holds the session now is told to whoever drives it, and to nobody who does nothing", async () => {
+  test("because another writer holds the session causes an error for a driver, and none for an idle object", async () => {
     const taken = new RondoError("conflict", "another has taken it");
     const one = await begun();
     one.driver.lose(taken);
@@ -405,7 +405,7 @@ describe("a journal that fails", () => {
     expect([other.end.how, other.driver.failed]).toStrictEqual(["done", undefined]);
   });
 
-  test("is one with anything that goes wrong in the driver itself: nothing more happens", async () => {
+  test("includes any failure of the driver itself: nothing more happens", async () => {
     const redact = (fact: Fact): Fact => {
       if (fact.type === "queued") throw new Error("a defect");
       return fact;
@@ -423,7 +423,7 @@ describe("a journal that fails", () => {
 });
 
 describe("nothing starts", () => {
-  test("before what it follows from is durable: a model call", async () => {
+  test("before the record it follows from is durable: a model call", async () => {
     const { driver, journal, model } = driverOf();
     driver.post(start());
     journal.slow = true;
@@ -435,7 +435,7 @@ describe("nothing starts", () => {
     expect(model.heard).toHaveLength(1);
   });
 
-  test("before what it follows from is durable: a question to a hook, which an abort meanwhile makes nobody's", async () => {
+  test("before the record it follows from is durable: a question to a hook, which an abort meanwhile cancels", async () => {
     for (const [aborts, asked] of [
       [false, ["write"]],
       [true, []],
@@ -471,7 +471,7 @@ describe("nothing starts", () => {
     expect(driver.state.run?.end?.reason).toBe("aborted");
   });
 
-  test("once the process has to be left at once, though its intent is written", async () => {
+  test("after a drain at once, even if its intent is written", async () => {
     const { driver, journal, model } = driverOf();
     driver.post(start());
     journal.slow = true;
@@ -483,7 +483,7 @@ describe("nothing starts", () => {
     expect(end.how).toBe("left");
   });
 
-  test("while a gate is closed; it is looked at again when it opens, or has opened meanwhile", async () => {
+  test("while a gate is closed; it is checked again when it opens, or has opened meanwhile", async () => {
     const gate: NonNullable<Shell["gate"]> & { isOpen: boolean; looks: number } = {
       isOpen: false,
       looks: 0,
@@ -508,7 +508,7 @@ describe("nothing starts", () => {
 });
 
 describe("a listener that fails", () => {
-  test("ends the run with what it failed of, once, and hears no more of it", async () => {
+  test("ends the run with its error, once, and gets no more of its events", async () => {
     const told: string[] = [];
     const listener: Listener = ({ type }) => {
       told.push(type);
@@ -532,7 +532,7 @@ describe("a listener that fails", () => {
   });
 });
 
-test("a listener that is asked for an approval cannot change what is approved", async () => {
+test("that gets a request for approval cannot change what is approved", async () => {
   const { model, told, driver } = await begun({ with: [echo("guarded")] });
   await model.answers(calling("guarded"));
   const asked = told.find((event) => event.type === "approval_request");
@@ -541,7 +541,7 @@ test("a listener that is asked for an approval cannot change what is approved", 
   driver.leaveNow();
 });
 
-describe("a listener that takes its time to fail", () => {
+describe("a listener that fails later", () => {
   const slowly = (): { listener: Listener; fail: ((thrown: unknown) => void)[] } => {
     const fail: ((thrown: unknown) => void)[] = [];
     return { fail, listener: () => new Promise((_, reject) => fail.push(reject)) };
@@ -556,7 +556,7 @@ describe("a listener that takes its time to fail", () => {
     expect(journal.types.filter((type) => type === "abort_asked")).toHaveLength(1);
   });
 
-  test("ends nothing once nobody drives any more", async () => {
+  test("ends nothing if nobody drives any more", async () => {
     const { listener, fail } = slowly();
     const { journal, model, end } = await begun({ listener });
     await model.answers(answer);
@@ -567,8 +567,8 @@ describe("a listener that takes its time to fail", () => {
   });
 });
 
-describe("what the table names is done", () => {
-  test("an abort stops what is under way, which is waited for within its grace", async () => {
+describe("the action of the table is performed", () => {
+  test("an abort stops work in flight, and waits for it within its grace", async () => {
     const { driver, model, clock, end } = await begun();
     driver.post({ type: "abort_asked", reason: "enough" });
     await come();
@@ -579,14 +579,14 @@ describe("what the table names is done", () => {
     expect(end.how).toBe("done");
   });
 
-  test("and what a model warns of is told", async () => {
+  test("and a model's warnings are emitted", async () => {
     const { model, told } = await begun();
     const warning = { type: "warning", code: "odd", message: "a field was odd" } as const;
     model.emit(warning);
     expect(told.at(-1)).toStrictEqual(warning);
   });
 
-  test("an output is checked by its schema, once", async () => {
+  test("an output is checked against its schema, once", async () => {
     const texts: string[] = [];
     const checkOutput = (text: string): Promise<Fact & { type: "output_checked" }> => {
       texts.push(text);
@@ -598,7 +598,7 @@ describe("what the table names is done", () => {
     expect([texts, end.how]).toStrictEqual([["so"], "done"]);
   });
 
-  test("a history that is too long is summed up", async () => {
+  test("a history that is too long is summarised", async () => {
     const { driver, model, journal } = await begun({}, compactingOptions);
     await model.answers(answerOf([{ type: "text", text: "word ".repeat(2_000) }], { stop: answer.stop }));
     driver.post(start(compactingOptions));
@@ -608,7 +608,7 @@ describe("what the table names is done", () => {
     expect(model.heard).toHaveLength(2);
   });
 
-  test("a call that a crash cut off is asked about", async () => {
+  test("a tool is asked about an interrupted call", async () => {
     const asked: string[] = [];
     const reconcile = (key: string): { notDone: true } => {
       asked.push(key);
@@ -630,7 +630,7 @@ describe("what the table names is done", () => {
   });
 });
 
-describe("a sub-agent that was left behind", () => {
+describe("an abandoned sub-agent", () => {
   /** One that waits for somebody, and is ended when the test says so. */
   async function waiting() {
     const ended: string[] = [];
@@ -661,7 +661,7 @@ describe("a sub-agent that was left behind", () => {
     expect(journal.types.slice(-2)).toStrictEqual(["late_result", "run_ended"]);
   });
 
-  test("is waited for no longer than an abort has time", async () => {
+  test("is waited for no longer than an abort may take", async () => {
     const { driver, clock, journal } = await waiting();
     driver.post({ type: "abort_asked", reason: "enough" });
     const end = ended(driver);
@@ -672,7 +672,7 @@ describe("a sub-agent that was left behind", () => {
   });
 });
 
-test("what is said while nobody drives is on its way until the journal has it", async () => {
+test("a message that comes while nobody drives is pending until the journal has it", async () => {
   const { driver, journal } = driverOf();
   expect(driver.writing).toBeUndefined();
   journal.slow = true;
@@ -688,12 +688,12 @@ test("what is said while nobody drives is on its way until the journal has it", 
 });
 
 describe("time", () => {
-  test("is no matter where nothing has to be looked at again", async () => {
+  test("does not matter if nothing must be checked again", async () => {
     const { clock } = await begun();
     expect(clock.waits()).toStrictEqual([10]);
   });
 
-  test("that ran out while mail came is no wait that ran out", async () => {
+  test("that passed while messages came is no finished wait", async () => {
     let time = 1_000;
     const clock = { ...handClock(), now: () => time };
     const timed = { ...rules, list: [until(1_009), ...rules.list] };
@@ -705,7 +705,7 @@ describe("time", () => {
     expect(journal.types).not.toContain("woke");
   });
 
-  test("that ran out is a fact, and no sooner", async () => {
+  test("that passed is recorded as a fact, and not earlier", async () => {
     const timed = { ...rules, list: [until(1_009), ...rules.list] };
     const { clock, journal } = await begun({ rules: timed });
     clock.pass(8);
@@ -716,7 +716,7 @@ describe("time", () => {
     expect(journal.types).toContain("woke");
   });
 
-  test("is waited for no longer at once than timers can, and a wait cut short is none that ran out", async () => {
+  test("is waited for in pieces that timers support, and an interrupted wait is no finished one", async () => {
     const far = 2 ** 40;
     const clocks = { connectMs: 1, firstByteMs: 2 ** 50, idleMs: 2 ** 50, totalMs: 2 ** 51 };
     const timed = { ...rules, list: [until(far), ...rules.list] };

@@ -38,7 +38,7 @@ const toolCall = (id: string, name: string = "write", change: object = {}): obje
 const callAt = (state: State, at: number = 0): Call => state.run?.turn?.calls[at] as Call;
 
 describe("every record", () => {
-  test("moves the number and the time on, and changes nothing where it does not fit", () => {
+  test("advances the number and the time, and changes nothing if it does not apply", () => {
     const idle = { ...emptyState, seq: 3 };
     for (const fact of [
       { type: "delivered", ids: [], lane: "steer" },
@@ -56,7 +56,7 @@ describe("every record", () => {
     expect(fold(stateOf(), { type: "woke" }).run).toStrictEqual(stateOf().run);
   });
 
-  test("that begins a run without a message or a history, and for nothing else, says that it goes on", () => {
+  test("that begins a run without a message or a history, and for nothing else, marks it as a continuation", () => {
     const goesOn = (change: object): unknown =>
       fold(emptyState, { type: "run_started", format: 1, input: [], options: options(), ...change }).run
         ?.goesOn;
@@ -70,7 +70,7 @@ describe("every record", () => {
       expect(goesOn(change)).toBeUndefined();
   });
 
-  test("that would begin a run where one is open begins none: what rules remember of that one stays", () => {
+  test("that would begin a run while one is open begins none: the rules' memories of the open run stay", () => {
     const rule: Rule = {
       name: "counts",
       version: 1,
@@ -85,7 +85,7 @@ describe("every record", () => {
     expect(same.memories).toStrictEqual([1]);
   });
 
-  test("is told to every rule that remembers, with the state before it; what did not change is not copied", () => {
+  test("is folded by every rule that remembers, with the state before it; what did not change is not copied", () => {
     const told: unknown[] = [];
     const list: Rule[] = [
       { name: "mute", version: 1 },
@@ -116,7 +116,7 @@ describe("a run starts", () => {
   const begin = (state: State, change: object = {}): State =>
     fold(state, { type: "run_started", format: 1, input: [user("go")], options: options(), ...change });
 
-  test("with everything at nothing, numbered on", () => {
+  test("with everything at zero, and the next number", () => {
     const first = begin(emptyState);
     expect(first.run).toMatchObject({
       number: 1,
@@ -144,12 +144,12 @@ describe("a run starts", () => {
     expect(begin({ ...emptyState }, { options: undefined }).run).toBeUndefined();
   });
 
-  test("not while another one is open", () => {
+  test("unless another one is open", () => {
     const open = stateOf({ steps: 4 });
     expect(begin(open).run).toStrictEqual(open.run);
   });
 
-  test("behind the history there is, or over the one it brings; then nobody has counted it", () => {
+  test("after the existing history, or with the one it was given; then nothing of it is counted", () => {
     const before: State = {
       ...emptyState,
       counted: { tokens: 5, length: 1 },
@@ -165,14 +165,14 @@ describe("a run starts", () => {
     expect(over.ids.has("gone")).toBe(false);
   });
 
-  test("knowing the ids of the calls it is given", () => {
+  test("with the ids of the calls in its history", () => {
     const message = answerOf([toolCall("a") as never, toolCall("b") as never]);
     const given = begin({ ...emptyState, ids: Names.empty().add("kept") }, { input: [message] });
     expect(["a", "b", "kept", "c"].map((id) => given.ids.has(id))).toStrictEqual([true, true, true, false]);
     expect(begin(emptyState, { history: [message] }).ids.has("b")).toBe(true);
   });
 
-  test("for a compaction or a clearing alone, or as somebody's sub-agent, as it is told", () => {
+  test("for a compaction or a clearing only, or as a sub-agent, as the record says", () => {
     expect(begin(emptyState, { only: "compaction" }).run).toMatchObject({
       only: "compaction",
       compacting: { rule: "asked", evidence: {}, summaries: [], failures: 0 },
@@ -203,7 +203,7 @@ describe("messages", () => {
     expect(fold(two, queued("a")).inbox).toBe(two.inbox);
   });
 
-  test("are delivered into the history, and what was taken for the answer is none", () => {
+  test("are delivered into the history, and what was taken for the answer no longer is", () => {
     const waiting = stateOf(
       { answer: { text: "x" }, checked: { ok: true }, output: { attempt: 0 }, only: "compaction" },
       { inbox: [queued("a"), queued("b")] as never },
@@ -234,7 +234,7 @@ describe("modes", () => {
   const mode = (run: object, change: object): Run =>
     runAfter(stateOf(run), { type: "mode", ...because, ...change });
 
-  test("landing holds from the first time on", () => {
+  test("landing applies from its first record on", () => {
     const landed = mode({}, { mode: "landing", reason: "max_steps", cancel: false });
     expect(landed.landing).toStrictEqual({ reason: "max_steps", ...because });
     expect(landed.cancelledAt).toBeUndefined();
@@ -242,7 +242,7 @@ describe("modes", () => {
     expect(mode({ landing: first }, { mode: "landing", reason: "max_steps" }).landing).toStrictEqual(first);
   });
 
-  test("landing in a hurry cancels what is in flight, and a compaction that waits", () => {
+  test("landing with cancel cancels what is in flight, and a compaction that waits", () => {
     const land = { mode: "landing", reason: "deadline" };
     const compacting = { ...because, summaries: [], failures: 0 };
     expect(mode({ call: modelCall }, { ...land, cancel: true }).cancelledAt).toBe(2_000);
@@ -257,7 +257,7 @@ describe("modes", () => {
     });
   });
 
-  test("stopping says why, and cancels what is in flight where it is to", () => {
+  test("stopping says why, and cancels what is in flight if it says so", () => {
     const stop = { mode: "stopping", reason: "no_progress" };
     expect(mode({}, { ...stop, cancel: true })).toMatchObject({
       stopping: { reason: "no_progress", ...because },
@@ -269,7 +269,7 @@ describe("modes", () => {
     expect(mode({}, { ...stop, cancel: true }).cancelledAt).toBeUndefined();
   });
 
-  test("output asks for the typed answer, knowing what was wrong with the last one", () => {
+  test("output asks for the typed answer, with what was wrong with the last one", () => {
     const run = { answer: { text: "x" }, checked: { ok: false, error: "no" } };
     expect(mode(run, { mode: "output", attempt: 1 })).toMatchObject({
       answer: undefined,
@@ -288,7 +288,7 @@ describe("modes", () => {
     expect(fold(stateOf(), { type: "mode", mode: "output", attempt: 0, ...because }).history.length).toBe(1);
   });
 
-  test("compacting begins once; hiding a tool and notes are remembered with who spoke", () => {
+  test("compacting begins once; hidden tools and notes are stored with their rule", () => {
     expect(mode({}, { mode: "compacting" }).compacting).toStrictEqual({
       ...because,
       summaries: [],
@@ -310,7 +310,7 @@ describe("modes", () => {
 });
 
 describe("a model call", () => {
-  test("is under way from its start, and what held it back is over", () => {
+  test("is in flight from its start, and its retry's wait is over", () => {
     const state = stateOf({ notBefore: 5, failure: { error, at: 1, rand: 0 } }, { rewritten: ["cut"] });
     const after = fold(state, { type: "model_started", step: 2, attempt: 3, model: 0 });
     expect(after).toMatchObject({
@@ -329,7 +329,7 @@ describe("a model call", () => {
     state: State = stateOf({ call: modelCall }),
   ): State => fold(state, { type: "model_finished", message: answerOf(parts as never, change), checks: [] });
 
-  test("that answers opens a turn, counted and with nothing left to say", () => {
+  test("that returned opens a turn, is counted, and uses up the notes", () => {
     const state = stateOf({ call: modelCall, notes: ["n"], spoken: ["s"], modelCalls: 2 }, { answers: 4 });
     const after = answered(
       [{ type: "text", text: "so" }],
@@ -351,7 +351,7 @@ describe("a model call", () => {
     expect(answered([], {}, stateOf()).run?.turn).toBeUndefined();
   });
 
-  test("gives each call its key, its check, its tool and a name of its own", () => {
+  test("gives each call its key, its check, its tool and a unique id", () => {
     const check = { ok: true, args: { at: 1 }, keys: ["k"] };
     const parts = [toolCall("a"), toolCall("b", "nobody", { argsError: "cut off" }), toolCall("c", "read")];
     const after = fold(stateOf({ call: modelCall }), {
@@ -380,7 +380,7 @@ describe("a model call", () => {
     expect(callAt(answered([toolCall("a")], {}, hooked)).settled).toBe(false);
   });
 
-  test("has its calls renamed where a provider leaves an id out, or says it twice", () => {
+  test("has its calls renamed if a provider leaves an id out, or repeats it", () => {
     const state = stateOf({ call: modelCall }, { ids: Names.empty().add("old") });
     const after = answered(
       [
@@ -404,7 +404,7 @@ describe("a model call", () => {
     expect(same.run?.turn?.message).toBe(kept);
   });
 
-  test("that was sent a history pruned for this once leaves the count as it was: the next may go out whole", () => {
+  test("with a pruned history does not change the count: the next request may be complete", () => {
     const usage = { inputTokens: 3, outputTokens: 4 };
     const counted = { tokens: 9, length: 1 };
     const after = (...stages: string[]): State =>
@@ -423,7 +423,7 @@ describe("a model call", () => {
     expect(after().counted).toMatchObject({ length: 2 });
   });
 
-  test("that fails is counted, and its failure waits to be judged", () => {
+  test("that fails is counted, and its failure waits for a judgement", () => {
     const partial = answerOf([{ type: "text", text: "a p" }]);
     const failed = runAfter(stateOf({ call: modelCall }), {
       type: "model_failed",
@@ -445,7 +445,7 @@ describe("a model call", () => {
     expect(runAfter(stateOf(), { type: "model_failed", error }).modelCalls).toBe(0);
   });
 
-  test("that a landing cancelled leaves nothing to judge; one that was aborted does", () => {
+  test("that a landing cancelled leaves nothing to judge; an aborted one does", () => {
     const cancelled = runAfter(stateOf({ call: modelCall, cancelledAt: 1 }), { type: "model_failed", error });
     expect(cancelled).toMatchObject({ failure: undefined, cancelledAt: undefined, modelCalls: 1 });
     const abort = { at: 1, reason: "enough" };
@@ -474,7 +474,7 @@ describe("a judgement", () => {
   });
   const text = { type: "text", text: "so" };
 
-  test("of a failure counts it, and remembers what was too large", () => {
+  test("of a failure counts it, and records what was too large", () => {
     const failure = { error, at: 1, rand: 0 };
     const asked = judged({ failure, failures: 1 }, { follows: { do: "ask_again", until: 9 } }).run;
     expect(asked).toMatchObject({ failure: undefined, failures: 2, notBefore: 9, reduced: undefined });
@@ -490,7 +490,7 @@ describe("a judgement", () => {
     );
   });
 
-  test("of an answer without calls closes the turn, and the answer is kept", () => {
+  test("of an answer without calls closes the turn, and the answer is stored", () => {
     const usage = { inputTokens: 3, outputTokens: 4 };
     const after = judged(
       { turn: turn([text], [], { usage }), failures: 2, reduced: { error, helped: true } },
@@ -516,7 +516,7 @@ describe("a judgement", () => {
     expect(uncounted.counted).toStrictEqual({ tokens: 9, length: 1 });
   });
 
-  test("leaves out of the history what is not to be stored, or has no parts", () => {
+  test("leaves out of the history what must not be stored, or has no parts", () => {
     const left = judged(
       { turn: turn([text]), lastText: "before" },
       { follows: { do: "ask_again" }, store: false },
@@ -528,7 +528,7 @@ describe("a judgement", () => {
     expect(empty.run?.lastText).toBe("before");
   });
 
-  test("of a paused answer is half a step: its rest goes on with its text", () => {
+  test("of a paused answer is half a step: the continuation adds to its text", () => {
     const pause = { stop: { kind: "pause" } };
     const again = { rule: "pauses", follows: { do: "ask_again" } };
     const paused = judged({ turn: turn([text], [], pause), pausedText: "and " }, again).run;
@@ -624,7 +624,7 @@ describe("a call of the open turn", () => {
   const finish = (state: State, change: object = {}, call: string = "5.0"): State =>
     fold(state, { type: "tool_finished", call, result: { ...done, ...change } });
 
-  test("that starts is running, and what was said of its being cut off is over", () => {
+  test("that starts is running, and is no longer marked as interrupted", () => {
     const cut = acting([
       callOf("5.0", { interrupted: true, again: true, reconciled: "unknown" }),
       callOf("5.1"),
@@ -639,7 +639,7 @@ describe("a call of the open turn", () => {
     expect(callAt(after, 1)).toStrictEqual(callOf("5.1"));
   });
 
-  test("has its first result, counted where it ran", () => {
+  test("has its first result only, which counts if it ran", () => {
     const state = acting([callOf("5.0", { startedAt: 1 }), callOf("5.1")]);
     const after = finish(state);
     expect(callAt(after)).toMatchObject({ result: done, settled: true });
@@ -651,7 +651,7 @@ describe("a call of the open turn", () => {
     expect(finish(stateOf()).run?.toolCalls).toBe(0);
   });
 
-  test("waits for the afterTool hook where it ran, and only there", () => {
+  test("waits for the afterTool hook if it ran, and only then", () => {
     const state = acting([
       callOf("5.0", { startedAt: 1, settled: false }),
       callOf("5.1", { settled: false }),
@@ -660,7 +660,7 @@ describe("a call of the open turn", () => {
     expect(callAt(finish(state, {}, "5.1"), 1).settled).toBe(true);
   });
 
-  test("that says the work is done stops the run, with its words", () => {
+  test("with done stops the run, with its text", () => {
     const state = acting([callOf("5.0", { startedAt: 1 }), callOf("5.1")]);
     const evidence = { tool: "write", call: "5.0" };
     expect(finish(state, { done: true }).run?.stopping).toStrictEqual({
@@ -677,7 +677,7 @@ describe("a call of the open turn", () => {
     ["in their order", ["5.0", "5.1"]],
     ["the other way round", ["5.1", "5.0"]],
   ])(
-    "says that the work is done, as another does: the first one's words are the run's, where they come %s",
+    "with done: of two such calls the first in the answer decides the run's text, if the results come %s",
     (_how, order) => {
       const state = acting([callOf("5.0", { startedAt: 1 }), callOf("5.1", { startedAt: 1 }), callOf("5.2")]);
       const after = order.reduce<State>(
@@ -688,7 +688,7 @@ describe("a call of the open turn", () => {
     },
   );
 
-  test("whose result was cut leaves the whole to be read", () => {
+  test("with a cut result leaves the ref of the full text", () => {
     const state = acting([callOf("5.0", { startedAt: 1 }), callOf("5.1")]);
     const capped = { bytes: 9, keptBytes: 1, lines: 1 };
     const cut = finish(state, { ref: "r1", capped });
@@ -716,14 +716,14 @@ describe("a call of the open turn", () => {
     expect(finish(unsettled, {}, "5.1").run?.turn).toBeDefined();
   });
 
-  test("leaves in the history the details that its tool gave, and nothing where it gave none", () => {
+  test("leaves the details of its result in the history, or none", () => {
     const last = (change: object): unknown =>
       [...finish(acting([callOf("5.0", { startedAt: 1 })]), change).history].at(-1);
     expect(last({ details: { rows: 3 } })).toMatchObject({ role: "tool", details: { rows: 3 } });
     expect(last({})).not.toHaveProperty("details");
   });
 
-  test("is not touched any more once it is over", () => {
+  test("is not changed any more once it is over", () => {
     const state = acting([finished("5.0"), callOf("5.1")]);
     expect(callAt(fold(state, { type: "tool_started", call: "5.0" }))).toStrictEqual(finished("5.0"));
     const unseen = acting([finished("5.0", { settled: false }), callOf("5.1")]);
@@ -734,7 +734,7 @@ describe("a call of the open turn", () => {
     expect(callAt(replaced).result).toStrictEqual(changed);
   });
 
-  test("is known by where the whole of what a hook gave for it is kept, once", () => {
+  test("has one ref for the full text of a hook's result", () => {
     const kept = { content: [], isError: false, ref: "r2", capped: { bytes: 9, keptBytes: 1, lines: 1 } };
     const refs = (state: State): string[] => [...state.outputs];
     const given = (state: State, hook: string, call: string, result: object = kept): State =>
@@ -757,7 +757,7 @@ describe("a call of the open turn", () => {
     for (const call of ["5.1", "9.9"]) expect(refs(given(state, "afterTool", call))).toStrictEqual([]);
   });
 
-  test("that was cut off is what its tool found out", () => {
+  test("that was interrupted gets what its tool found out", () => {
     const state = acting([callOf("5.0", { interrupted: true }), callOf("5.1")]);
     const found = (change: object, call: string = "5.0"): State =>
       fold(state, { type: "reconciled", call, ...change });
@@ -776,7 +776,7 @@ describe("a call of the open turn", () => {
   });
 });
 
-describe("an answer of somebody who was asked", () => {
+describe("an answer to a request for approval", () => {
   const asked = callOf("5.0", {
     permission: { answer: "ask" },
     asked: true,
@@ -785,7 +785,7 @@ describe("an answer of somebody who was asked", () => {
   const given = (approval: object, call: Call = asked): State =>
     fold(acting([call, callOf("5.1")]), { type: "approval_given", call: "5.0", approval });
 
-  test("lets the call run, with other arguments where it says so", () => {
+  test("lets the call run, with other arguments if it has any", () => {
     expect(callAt(given({ answer: "approve" }))).toMatchObject({
       permission: { answer: "allow", approved: true },
       args: {},
@@ -803,7 +803,7 @@ describe("an answer of somebody who was asked", () => {
     });
   });
 
-  test("denies it, and stops the run where it says so", () => {
+  test("denies the call, and stops the run if it says so", () => {
     const no = given({ answer: "deny", reason: "not today" });
     expect(callAt(no).permission).toStrictEqual({ answer: "deny", reason: "not today" });
     expect(callAt(given({ answer: "deny" })).permission).toStrictEqual({ answer: "deny" });
@@ -816,25 +816,25 @@ describe("an answer of somebody who was asked", () => {
     expect(given({ answer: "approve", stop: true }).run?.stopping).toBeUndefined();
   });
 
-  test("counts the first time only, and a hook's word stands", () => {
+  test("counts the first time only, and a hook's decision stays", () => {
     const allowed = callOf("5.0", { permission: { answer: "allow" } });
     expect(callAt(given({ answer: "deny" }, allowed))).toStrictEqual(allowed);
     expect(callAt(given({ answer: "deny" }, callOf("5.0"))).permission?.answer).toBe("deny");
   });
 
-  test("lets a call that was cut off run again, where it fits", () => {
+  test("lets an interrupted call run again, if its arguments fit", () => {
     const cut = { ...asked, interrupted: true };
     expect(callAt(given({ answer: "approve" }, cut))).toMatchObject({ again: true, interrupted: true });
     const bad = { ok: false, error: "no", code: "invalid_args" } as const;
     expect(callAt(given({ answer: "approve" }, { ...cut, check: bad }))).not.toHaveProperty("again");
   });
 
-  test("is awaited from the time it was asked", () => {
+  test("is waited for from the time of the request", () => {
     const after = fold(acting([callOf("5.0"), callOf("5.1")]), { type: "approval_asked", calls: ["5.1"] });
     expect(after.run?.turn?.calls.map((call) => call.asked)).toStrictEqual([false, true]);
   });
 
-  test("that names a grant which does not cover the call lets nothing run", () => {
+  test("with a grant that does not cover the call lets nothing run", () => {
     expect(callAt(given({ answer: "approve", grant: "nobody's" }))).toStrictEqual(asked);
     // Nor one that would cover it but for what the tool says of its arguments today.
     const grants = [{ id: "g", tool: asked.name, args: { like: { run: "a*" } }, used: 0 }];
@@ -856,7 +856,7 @@ describe("hooks", () => {
   const hook = (state: State, change: object): State => fold(state, { type: "hook_answered", ...change });
   const two = acting([callOf("5.0"), callOf("5.1")]);
 
-  test("of permission say whether a call may run, or that the run is to stop", () => {
+  test("of permission decide whether a call may run, or the run must stop", () => {
     const said = (change: object): State =>
       hook(two, { hook: "permission", call: "5.0", answer: "allow", ...change });
     expect(callAt(said({})).permission).toStrictEqual({ answer: "allow" });
@@ -879,7 +879,7 @@ describe("hooks", () => {
       expect(hook(over, { hook: "permission", call, answer: "stop" }).run).toStrictEqual(over.run);
   });
 
-  test("before a tool may change its arguments, or answer for it", () => {
+  test("before a tool may change its arguments, or give a result for it", () => {
     const said = (change: object, call: Call = callOf("5.0")): Call =>
       callAt(hook(acting([call, callOf("5.1")]), { hook: "beforeTool", call: "5.0", ...change }));
     expect(said({})).toStrictEqual(callOf("5.0", { prepared: true }));
@@ -893,7 +893,7 @@ describe("hooks", () => {
     expect(said({}, callOf("5.0", { settled: false })).settled).toBe(false);
   });
 
-  test("before a tool that change what was approved have it asked about again", () => {
+  test("before a tool that change approved arguments cause a new request for approval", () => {
     const approved = callOf("5.0", {
       args: { at: 1 },
       asked: true,
@@ -941,7 +941,7 @@ describe("hooks", () => {
     expect(hook(state, { hook: "transformContext", step: 2 }).run?.transformed).toStrictEqual({ step: 2 });
   });
 
-  test("of the run that fail break it", () => {
+  test("of the run that fail abort it", () => {
     for (const [name, more] of [
       ["prepareStep", { step: 1 }],
       ["transformContext", { step: 1 }],
@@ -955,7 +955,7 @@ describe("hooks", () => {
     expect(hook(stateOf(), { hook: "onFinish", messages: [] }).run?.broken).toBeUndefined();
   });
 
-  test("at the end may bring more work, and are asked once", () => {
+  test("at the end may return more work, and are asked once", () => {
     const state = stateOf({ answer: { text: "x" }, checked: { ok: true } });
     const none = hook(state, { hook: "onFinish", messages: [] });
     expect(none.run).toMatchObject({ finishAsked: true, answer: { text: "x" } });
@@ -970,7 +970,7 @@ describe("a process that takes a run over", () => {
   const opened = (state: State, change: object = {}, at: number = 2_000): State =>
     fold(state, { type: "opened", by: "somebody", ...change }, 10, at);
 
-  test("finds what was in flight lost: writes are cut off, anything else may run again", () => {
+  test("finds work in flight lost: writes are interrupted, anything else may run again", () => {
     const compacting = { ...because, summaries: [], failures: 0, call: { startedAt: 1 } };
     const state = acting(
       [
@@ -999,7 +999,7 @@ describe("a process that takes a run over", () => {
     expect(callAt(unknown)).toStrictEqual(unknownCall("5.0"));
   });
 
-  test("asks about a write that was cut off, where it is to", () => {
+  test("requests an approval for an interrupted write, if set so", () => {
     const state = acting(
       [callOf("5.0", { startedAt: 1, asked: true, permission: { answer: "allow" } })],
       {},
@@ -1013,20 +1013,20 @@ describe("a process that takes a run over", () => {
     });
   });
 
-  test("goes on with its time, and a fork with its own", () => {
+  test("continues with its time, and a fork with its own", () => {
     const state = stateOf({ startedAt: 500 }, { now: 1_200 });
     expect(opened(state).run?.startedAt).toBe(500);
     expect(opened(state, { from: [] }).run?.startedAt).toBe(1_300);
   });
 
-  test("leaves a fork none of the sub-agents that were at work", () => {
+  test("leaves a fork none of the working sub-agents", () => {
     const child = { session: "c", reserved: {}, spent: {}, parked: false, waiting: [], answers: [], told: 0 };
     const state = acting([callOf("5.0", { child: child as never }), callOf("5.1")]);
     expect(callAt(opened(state)).child).toStrictEqual(child);
     expect(callAt(opened(state, { from: [] }))).not.toHaveProperty("child");
   });
 
-  test("brings its own options: then the first model, and tools by their names", () => {
+  test("has its own options: the first model, and tools by their names", () => {
     const counted = { tokens: 5, length: 1 };
     const state = acting([callOf("5.0"), callOf("5.1", { name: "gone" })], { model: 1 }, { counted });
     const tools = [toolOf("read", { effect: "read" }), toolOf("write", { timeoutMs: 7 })];
@@ -1038,7 +1038,7 @@ describe("a process that takes a run over", () => {
     expect(opened(state)).toMatchObject({ counted, run: { model: 1 } });
   });
 
-  test("under changed code keeps the open turn, and the model where it is still there", () => {
+  test("with changed code keeps the open turn, and the model if it still exists", () => {
     const state = acting([callOf("5.0")], { model: 1 }, { counted: { tokens: 5, length: 1 } });
     const [first, second] = options().models;
     const under = (models: unknown[]): State =>
@@ -1060,7 +1060,7 @@ describe("a process that takes a run over", () => {
 });
 
 describe("the end and the abort", () => {
-  test("of a run leave nothing open, and keep what had arrived", () => {
+  test("of a run leave nothing open, and keep the partial answer", () => {
     const keep = answerOf([{ type: "text", text: "a part" }]);
     const state = acting([callOf("5.0")], {
       call: modelCall,
@@ -1081,7 +1081,7 @@ describe("the end and the abort", () => {
     expect(fold(state, { type: "run_ended", end }).history).toBe(state.history);
   });
 
-  test("is asked for once, and what is in flight is given its grace from the first cancelling on", () => {
+  test("is requested once, and the grace of work in flight begins with the first cancellation", () => {
     const asked = (run: object, change: object = {}): Run =>
       runAfter(stateOf(run), { type: "abort_asked", reason: "enough", ...change });
     expect(asked({})).toMatchObject({ abort: { at: 2_000, reason: "enough" }, cancelledAt: 2_000 });
@@ -1092,7 +1092,7 @@ describe("the end and the abort", () => {
     expect(asked({ abort }).abort).toBe(abort);
   });
 
-  test("a cancellation that is no abort is over once nothing is in flight", () => {
+  test("a cancellation without an abort is over once nothing is in flight", () => {
     const run = (change: object): Run =>
       stateOf({ cancelledAt: 5, compacting: { ...because, summaries: [], failures: 0 }, ...change })
         .run as Run;
@@ -1109,7 +1109,7 @@ describe("the end and the abort", () => {
     expect(settleCancel(working)).toBe(working);
   });
 
-  test("of the check of an output says what came of it", () => {
+  test("the result of an output's check is recorded", () => {
     const checked = (change: object): unknown =>
       runAfter(stateOf(), { type: "output_checked", ok: true, ...change }).checked;
     expect(checked({})).toStrictEqual({ ok: true });
@@ -1118,10 +1118,10 @@ describe("the end and the abort", () => {
   });
 });
 
-describe("what a sub-agent spent", () => {
+describe("a sub-agent's spending", () => {
   const spent = { usage: { inputTokens: 3 }, tokens: 3, usd: 0.5, uncounted: 1, modelCalls: 2, agents: 1 };
 
-  test("is added to what the run spent, also after its end", () => {
+  test("is added to the run's, also after its end", () => {
     const open = fold(stateOf(), {
       type: "late_result",
       call: "1.0",
@@ -1140,7 +1140,7 @@ describe("what a sub-agent spent", () => {
     expect(fold(ended, { type: "late_result", call: "1.0" }).run).toStrictEqual(ended.run);
   });
 
-  test("is unknown in money when either is", () => {
+  test("is unknown in money if either is", () => {
     const { usd: _usd, ...unpriced } = spent;
     const late = (state: State, more: object): unknown =>
       fold(state, { type: "late_result", call: "1.0", result: { content: [], isError: false, spent: more } })

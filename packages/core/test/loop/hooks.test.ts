@@ -36,7 +36,7 @@ const outside = {
 const user = (text: string): Message => ({ role: "user", content: [{ type: "text", text }] });
 const type = "hook_answered";
 
-test("a question is known by its hook and what it is about", () => {
+test("a question is identified by its hook and what it is about", () => {
   expect(askKey({ hook: "permission", call: "5.0" })).toBe("permission:5.0");
   expect(askKey({ hook: "prepareStep", step: 3 })).toBe("prepareStep:3");
   expect(askKey({ hook: "onFinish" })).toBe("onFinish:");
@@ -47,7 +47,7 @@ describe("the permission hook", () => {
     ask({ permission: () => said }, { hook: "permission", call: "5.0" }, acting([call]));
   const fact = { type, hook: "permission", call: "5.0" };
 
-  test("is shown the call, and its word counts, else the tool's, else the call may run", async () => {
+  test("gets the call, and its answer counts, else the tool's own, else the call may run", async () => {
     const shown: unknown[] = [];
     const seeing = { permission: (call: unknown) => void shown.push(call) };
     await ask(seeing, { hook: "permission", call: "5.0" }, acting([callOf("5.0")]));
@@ -74,7 +74,7 @@ describe("the permission hook", () => {
       expect(await permission(answer)).toMatchObject({ answer });
   });
 
-  test("denies when it fails, or says what nobody understands", async () => {
+  test("denies if it fails, or returns something unknown", async () => {
     const throwing = { permission: () => Promise.reject(new Error("boom")) };
     expect(await ask(throwing, { hook: "permission", call: "5.0" }, acting([callOf("5.0")]))).toStrictEqual({
       ...fact,
@@ -105,7 +105,7 @@ describe("the beforeTool hook", () => {
     ask({ beforeTool: () => said }, about, acting([call]));
   const fact = { type, ...about };
 
-  test("may say nothing, answer for the tool, or change the arguments, which are checked", async () => {
+  test("may return nothing, a result for the call, or other arguments, which are validated", async () => {
     expect(await before(undefined)).toStrictEqual(fact);
     expect(await ask({}, about, acting([callOf("5.0")]))).toStrictEqual(fact);
     const content = [{ type: "text", text: "known" }];
@@ -127,7 +127,7 @@ describe("the beforeTool hook", () => {
     });
   });
 
-  test("makes its call an error when it fails", async () => {
+  test("makes its call an error if it fails", async () => {
     const throwing = { beforeTool: () => Promise.reject(new Error("boom")) };
     expect(await ask(throwing, about, acting([callOf("5.0")]))).toStrictEqual({
       ...fact,
@@ -151,7 +151,7 @@ describe("the afterTool hook", () => {
   const after = (said: unknown, call: Call = done): Promise<Fact> =>
     ask({ afterTool: () => said }, about, acting([call]));
 
-  test("is shown the result, and may change it", async () => {
+  test("gets the result, and may change it", async () => {
     const shown: unknown[] = [];
     const seeing = { afterTool: (...given: unknown[]) => void shown.push(given) };
     expect(await ask(seeing, about, acting([done]))).toStrictEqual(fact);
@@ -165,7 +165,7 @@ describe("the afterTool hook", () => {
     expect(await after({ content: "b" }, callOf("5.0"))).toStrictEqual(fact);
   });
 
-  test("makes its call an error when it fails", async () => {
+  test("makes its call an error if it fails", async () => {
     const throwing = { afterTool: () => Promise.reject(new Error("boom")) };
     expect(await ask(throwing, about, acting([done]))).toMatchObject({
       ...fact,
@@ -212,7 +212,7 @@ describe("the hooks of a step", () => {
     });
   });
 
-  test("may send messages of every role, and are told what is none of a kind they can be told of", async () => {
+  test("may return messages of every role, and unknown kinds are refused with an error", async () => {
     const about: HookAsk = { hook: "transformContext", step: 2 };
     const change = (said: unknown): Promise<Fact> => ask({ transformContext: () => said }, about, state);
     for (const role of ["system", "user", "assistant"])
@@ -237,7 +237,7 @@ describe("the hooks of a step", () => {
       expect(await change([user("a"), odd])).toMatchObject({ error: wrong });
   });
 
-  test("may cut the messages anywhere: no call is parted from its result, and something is left to send", async () => {
+  test("may cut the messages anywhere: no call is separated from its result, and something remains to be sent", async () => {
     const turns = (count: number): Message[] => [
       user("go"),
       ...Array.from({ length: count }, (_, at) => [
@@ -289,7 +289,7 @@ describe("the hooks of a step", () => {
       await expect(sent(() => nothing)).rejects.toThrow("it returned no message that could be sent");
   });
 
-  test("change what is sent, told as what was kept and what was put in", async () => {
+  test("change what is sent, recorded as kept ranges and new messages", async () => {
     const about: HookAsk = { hook: "transformContext", step: 2 };
     const change = (said: (messages: Message[]) => unknown): Promise<Fact> =>
       ask({ transformContext: said }, about, state);
@@ -311,7 +311,7 @@ describe("the hooks of a step", () => {
   });
 });
 
-test("the onFinish hook may bring more work, as a text or as messages", async () => {
+test("the onFinish hook may return more work, as a text or as messages", async () => {
   const about: HookAsk = { hook: "onFinish" };
   const shown: unknown[] = [];
   const finish = (said: unknown, state: State = stateOf({ answer: { text: "so" } })): Promise<Fact> =>

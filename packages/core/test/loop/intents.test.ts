@@ -16,8 +16,8 @@ const request = {
 const shape = { rewritten: [], by: [], notes: 0 };
 const asks = { do: "call_model", step: 2, attempt: 3, model: 1, request, shape } as const;
 
-describe("before a model is asked", () => {
-  test("stands which one, and what its request is called", () => {
+describe("the record before a model call", () => {
+  test("has the model and the digest of the request", () => {
     expect(modelStarted(asks, new Prefix())).toStrictEqual({
       type: "model_started",
       step: 2,
@@ -27,12 +27,12 @@ describe("before a model is asked", () => {
     });
   });
 
-  test("stands what made its messages smaller for this once", () => {
+  test("has the stage that made its messages smaller for this request", () => {
     const stages = [{ stage: "trim", before: 2, after: 1, note: "cut" }] as never;
     expect(modelStarted({ ...asks, stages }, new Prefix())).toMatchObject({ stages });
   });
 
-  test("stands what broke the front of the last request", () => {
+  test("has what changed the front since the last request", () => {
     const prefix = new Prefix();
     modelStarted(asks, prefix);
     expect(modelStarted(asks, prefix)).not.toHaveProperty("broke");
@@ -41,7 +41,7 @@ describe("before a model is asked", () => {
   });
 });
 
-test("before a summary is asked for stands which part of how many, and what its request is called", () => {
+test("for a summary has its part, the number of parts, and the digest of the request", () => {
   const summarise = { do: "summarise", part: 1, of: 2, attempt: 3, request } as const;
   expect(summaryStarted(summarise)).toStrictEqual({
     type: "summary_started",
@@ -52,7 +52,7 @@ test("before a summary is asked for stands which part of how many, and what its 
   });
 });
 
-test("before calls are started stand their keys, and of sub-agents what they may spend", () => {
+test("for calls has their keys, and for sub-agents what they may spend", () => {
   const calls = ["5.0", "5.1"] as const;
   const one = { type: "tool_started", call: "5.0", idempotencyKey: "s:5.0" };
   const two = { type: "tool_started", call: "5.1", idempotencyKey: "s:5.1" };

@@ -34,7 +34,7 @@ const judging = (judgement: object | undefined, name: string = "judge"): Bare =>
 const because = { evidence: { seen: 1 } };
 
 describe("a turn is judged", () => {
-  test("by the first rule that speaks, asked with its own memory and the texts", () => {
+  test("by the first rule that decides, with its own memory and the texts", () => {
     const asked: unknown[] = [];
     const speaking: Bare = {
       name: "second",
@@ -63,7 +63,7 @@ describe("a turn is judged", () => {
     expect(asked).toStrictEqual(["c", texts]);
   });
 
-  test("as final where no rule speaks, or as the end where it failed", () => {
+  test("as final if no rule decides, or as the end if it failed", () => {
     expect(judgeTurn(stateOf({ turn: turn({ calls: [] }) }), none)).toStrictEqual({
       type: "turn_judged",
       verdicts: [],
@@ -82,7 +82,7 @@ describe("a turn is judged", () => {
     });
   });
 
-  test("and none of its calls runs when the run stops or finishes there", () => {
+  test("and none of its calls runs if the run stops or finishes there", () => {
     const not = { do: "answer", code: "not_executed", text: texts.notExecuted("write") };
     for (const follows of [{ do: "finish" }, { do: "stop", reason: "refused" }]) {
       const judged = judgeTurn(stateOf({ turn: turn() }), withRules(judging({ follows, ...because })));
@@ -90,7 +90,7 @@ describe("a turn is judged", () => {
     }
   });
 
-  test("and its calls run wherever the answer is kept, or nothing is asked again", () => {
+  test("and its calls run if the answer is kept and the model is not asked again", () => {
     const runs = (judgement: object): unknown[] =>
       judgeTurn(stateOf({ turn: turn() }), withRules(judging({ ...because, ...judgement }))).verdicts.map(
         (verdict) => verdict.do,
@@ -101,7 +101,7 @@ describe("a turn is judged", () => {
     expect(runs({ follows: { do: "ask_again" } })).toStrictEqual(["answer", "answer"]);
   });
 
-  test("and all its calls are answered as the rule says", () => {
+  test("and all its calls get the result that the rule gives", () => {
     const answerAll = { code: "truncated", text: ({ key }: { key: string }) => `no ${key}` };
     const judged = judgeTurn(
       stateOf({ turn: turn() }),
@@ -113,7 +113,7 @@ describe("a turn is judged", () => {
     ]);
   });
 
-  test("and is stored, unless it is asked again, or the rule says otherwise", () => {
+  test("and is stored, unless the model is asked again, or the rule says otherwise", () => {
     const stored = (judgement: object, run: object = { turn: turn() }): boolean =>
       judgeTurn(stateOf(run), withRules(judging({ ...because, ...judgement }))).store;
     expect(stored({ follows: { do: "act" } })).toBe(true);
@@ -123,7 +123,7 @@ describe("a turn is judged", () => {
     expect(stored({ follows: { do: "ask_again" }, store: true }, { failure })).toBe(false);
   });
 
-  test("and its calls are left to the caller where tools do not run by themselves", () => {
+  test("and its calls are left to the caller if tools do not run by themselves", () => {
     const act = judging({ follows: { do: "act" }, ...because });
     const auto = (autoExecuteTools: boolean, rule = act): object =>
       judgeTurn(stateOf({ turn: turn() }, {}, { autoExecuteTools }), withRules(rule));
@@ -151,7 +151,7 @@ describe("a landing turn", () => {
   const landed = (run: object, by: Rules = none, change: object = {}): object =>
     judgeTurn(stateOf({ landing, ...run }, {}, change), by);
 
-  test("is the last, whatever is in it: its calls are refused", () => {
+  test("is the last one, whatever is in it: its calls are refused", () => {
     const act = withRules(judging({ follows: { do: "act" }, ...because }));
     expect(landed({ turn: turn({ lands: true }) }, act)).toStrictEqual({
       type: "turn_judged",
@@ -163,7 +163,7 @@ describe("a landing turn", () => {
     });
   });
 
-  test("is another than one that was asked for before: that is the last where it is an answer", () => {
+  test("differs from one that was requested before: that is the last one if it is an answer", () => {
     const before = (change: object, more: object = {}): unknown => landed({ turn: turn(change) }, none, more);
     const goesOn = { follows: { do: "act" }, store: true, rule: "steps" };
     expect(before({})).toMatchObject({ ...goesOn, verdicts: [limit, limit] });
@@ -178,7 +178,7 @@ describe("a landing turn", () => {
     expect(before({ calls: [] }, { landing: { keepOut: true } })).toMatchObject({ ...last, store: true });
   });
 
-  test("is stored where it says something that may stand in the history", () => {
+  test("is stored if it has text that may be in the history", () => {
     const stored = (message: object, change: object = {}): unknown =>
       (
         landed({ turn: turn({ message: message as never, calls: [], lands: true }) }, none, change) as {
@@ -198,7 +198,7 @@ describe("a landing turn", () => {
     expect(judgeTurn(stateOf({ landing }), none).store).toBe(false);
   });
 
-  test("that failed is tried again as the rules say, but not for ever", () => {
+  test("that failed is retried as the rules say, but not for ever", () => {
     const again = judging({ follows: { do: "ask_again", until: 5 }, ...because }, "retry");
     const act = judging({ follows: { do: "act" }, ...because }, "act");
     const retried = (failures: number, ...list: Bare[]): object =>
@@ -214,7 +214,7 @@ describe("a landing turn", () => {
     expect(retried(0, act)).toMatchObject({ follows: { do: "stop", reason: "max_steps" }, rule: "steps" });
   });
 
-  test("that failed ends with the failure, or with the words there are for it", () => {
+  test("that failed ends with the failure, or with the text for it", () => {
     const quiet = { ...none, texts: { ...texts, landed: () => undefined } };
     const worded = {
       ...none,
@@ -248,11 +248,11 @@ describe("a call is judged", () => {
   const answer = (code: string, text: string): object => ({ do: "answer", code, text });
   const bad = { ok: false, error: "at is missing", code: "invalid_args" } as const;
 
-  test("to run, where nothing speaks against it", () => {
+  test("to run, if nothing prevents it", () => {
     expect(verdict(callOf("5.0"))).toStrictEqual({ do: "run" });
   });
 
-  test("as one too many, by its place in the answer", () => {
+  test("as one too many, by its position in the answer", () => {
     const calls = (["5.0", "5.1", "5.2", "5.3", "5.4"] as const).map((key) => callOf(key));
     const state = stateOf({ turn: turn({ calls }) }, { memories: [0] }, { maxCallsPerTurn: 3 });
     const tooMany = answer("too_many_calls", texts.tooManyCalls("write", 3));
@@ -260,7 +260,7 @@ describe("a call is judged", () => {
     expect(judgeTurn(state, withRules(act)).verdicts).toStrictEqual([run, run, run, tooMany, tooMany]);
   });
 
-  test("as of an unknown tool, saying which there are", () => {
+  test("as one of an unknown tool, with the known ones", () => {
     const unknown = { ok: false, error: "no such tool", code: "unknown_tool" } as const;
     const said = answer("unknown_tool", texts.unknownTool("nobody", ["read", "write", "guarded"], undefined));
     expect(verdict(unknownCall("5.0", { check: unknown }))).toStrictEqual(said);
@@ -277,7 +277,7 @@ describe("a call is judged", () => {
     expect(verdict(callOf("5.0", { argsError: "cut off" }))).toStrictEqual({ do: "run" });
   });
 
-  test("by the first rule that has a word on it, asked with its own memory", () => {
+  test("by the first rule that decides, with its own memory", () => {
     const says = (name: string, code: string): Bare => ({
       name,
       judgeCall: (memory, call) =>
@@ -293,11 +293,11 @@ describe("a call is judged", () => {
   });
 });
 
-describe("the tools a model is offered", () => {
+describe("the tools offered to a model", () => {
   const names = (run: object, change: object = {}, more: object = {}): string[] =>
     offeredTools(stateOf(run, more, change)).map(({ definition }) => definition.name);
 
-  test("are all there are, without the hidden ones, and only the chosen ones", () => {
+  test("are all, without the hidden ones, or only the chosen ones", () => {
     expect(names({})).toStrictEqual(["read", "write", "guarded"]);
     expect(names({ hidden: ["write"] })).toStrictEqual(["read", "guarded"]);
     expect(names({ prepared: { step: 1 } })).toStrictEqual(["read", "write", "guarded"]);
@@ -311,20 +311,20 @@ describe("the tools a model is offered", () => {
     expect(knownTools(bare)).toStrictEqual([]);
   });
 
-  test("are in a landing, of which nobody asks the hook, those that were chosen last", () => {
+  test("in a landing, about which no hook is asked, are those that were chosen last", () => {
     const landing = { rule: "budget", reason: "no money", text: "t", at: 1 };
     const prepared = { step: 1, tools: ["read"] };
     expect(names({ steps: 1, prepared })).toStrictEqual(["read", "write", "guarded"]);
     expect(names({ steps: 1, prepared, landing })).toStrictEqual(["read"]);
   });
 
-  test("have the ones that read kept texts once there is one to read", () => {
+  test("include the reader tools once there is a full text to read", () => {
     const tools = [toolOf("read"), toolOf("reader", { when: "capped" })];
     expect(names({}, { tools })).toStrictEqual(["read"]);
     expect(names({}, { tools }, { readable: true })).toStrictEqual(["read", "reader"]);
   });
 
-  test("are the same list as long as the options are, so that identity tells", () => {
+  test("are the same list as long as the options are, so that identity can be compared", () => {
     const { tools } = options();
     expect(offeredTools(stateOf({}, {}, { tools }))).toBe(tools);
     expect(knownTools(stateOf({}, {}, { tools }))).toBe(tools);
@@ -335,7 +335,7 @@ describe("the tools a model is offered", () => {
   });
 });
 
-describe("what a model call costs", () => {
+describe("the cost of a model call", () => {
   const price = { input: 2, output: 10, cachedInput: 1, cacheWrite: 4 };
   const priced = (facts: object): object => ({ models: [{ id: "m", origin: words("").origin, facts }] });
   const spend = { usage: { inputTokens: 1 }, tokens: 3, usd: 0.5, uncounted: 1 };
@@ -349,7 +349,7 @@ describe("what a model call costs", () => {
     return spendMore(state, state.run as Run, usage, failed);
   };
 
-  test("is added to what was spent, each kind of token at its price", () => {
+  test("is added to the spending, each kind of token at its price", () => {
     const usage = {
       inputTokens: 1_000_000,
       outputTokens: 100_000,
@@ -383,19 +383,19 @@ describe("what a model call costs", () => {
     expect(more({ cachedInputTokens: 5 })).toStrictEqual({ ...spend, usd: undefined, uncounted: 2 });
   });
 
-  test("is nothing for a model that costs nothing, though nobody counted", () => {
+  test("is zero for a free model, even without a count", () => {
     expect(more(undefined, { price: { input: 0, output: 0 } })).toStrictEqual({ ...spend, uncounted: 2 });
     expect(more(undefined, { price: { input: 0, output: 1 } })).toMatchObject({ usd: undefined });
     expect(more(undefined, { price: { input: 1, output: 0 } })).toMatchObject({ usd: undefined });
     expect(more(undefined, {})).toMatchObject({ usd: undefined });
   });
 
-  test("is nothing where it failed and nobody counted, and is counted where somebody did", () => {
+  test("is zero for a failed call without a count, and counts with one", () => {
     expect(more(undefined, { price }, true)).toStrictEqual(spend);
     expect(more({ inputTokens: 1_000_000 }, { price }, true)).toMatchObject({ usd: 2.5 });
   });
 
-  test("is told of a model that nobody knows by tokens alone", () => {
+  test("of an unknown model is in tokens only", () => {
     const state = stateOf({ spend, model: 7 });
     expect(spendMore(state, state.run as Run, { inputTokens: 5 })).toMatchObject({
       tokens: 8,
@@ -404,7 +404,7 @@ describe("what a model call costs", () => {
     expect(spendMore(state, state.run as Run, undefined)).toMatchObject({ uncounted: 2, usd: undefined });
   });
 
-  test("in tokens is known when either side was counted", () => {
+  test("in tokens is known if either side was counted", () => {
     expect(tokensOf({ inputTokens: 2, outputTokens: 3 })).toBe(5);
     expect(tokensOf({ inputTokens: 2 })).toBe(2);
     expect(tokensOf({ outputTokens: 3 })).toBe(3);
@@ -422,14 +422,14 @@ describe("which model is which", () => {
     origin: { api: "a", provider: "p", model: "m", ...change },
   });
 
-  test("is told by its id and by who answers", () => {
+  test("is determined by its id and its origin", () => {
     expect(isSameModel(model("x"), model("x"))).toBe(true);
     expect(isSameModel(model("x"), model("y"))).toBe(false);
     for (const other of [{ api: "b" }, { provider: "q" }, { model: "n" }])
       expect(isSameModel(model("x"), model("x", other))).toBe(false);
   });
 
-  test("is looked for at its place first, and then anywhere", () => {
+  test("is looked up at its index first, and then anywhere", () => {
     const list = [model("x"), model("y"), model("x")];
     expect(placeOf(list, model("x"), 2)).toBe(2);
     expect(placeOf(list, model("x"), 1)).toBe(0);

@@ -21,7 +21,7 @@ const message = answerOf([{ type: "text", text: "so" }]);
 const error = { kind: "network", message: "gone", retryable: true } as const;
 const nothingComes = { type: "late_result", call: null };
 
-test("words and what calls came to are kept where the run goes on elsewhere, and an abort of it is not", () => {
+test("messages and results of calls are kept if the run continues elsewhere, but not an abort of it", () => {
   const result = textResult;
   const kept: Fact[] = [
     { type: "withdrawn", id: "1" },
@@ -31,7 +31,7 @@ test("words and what calls came to are kept where the run goes on elsewhere, and
   expect(outlivesRun({ type: "abort_asked", reason: "enough" })).toBe(false);
 });
 
-describe("what a model call came to", () => {
+describe("the outcome of a model call", () => {
   test.each<Fact>([
     { type: "model_finished", message, checks: [] },
     { type: "model_failed", error },
@@ -51,7 +51,7 @@ describe("what a model call came to", () => {
   });
 });
 
-describe("what a call came to", () => {
+describe("the result of a call", () => {
   const result = { ...textResult, content: [...textResult.content] };
   const done: Fact = { type: "tool_finished", call: "5.0", result };
   const waits: Fact = { type: "child_waits", call: "5.0", pending: [], parked: true, spent: nothingSpent };
@@ -62,11 +62,11 @@ describe("what a call came to", () => {
     ["there is no run", idle],
   ];
 
-  test("is itself while it is open", () => {
+  test("is unchanged while the call is open", () => {
     for (const fact of [done, waits]) expect(timely(fact, acting([callOf("5.1"), callOf("5.0")]))).toBe(fact);
   });
 
-  test("is taken from somebody who brings it while the call waits, and late once it was decided", () => {
+  test("is accepted from answer while the call waits, and is late once it was decided", () => {
     const brought: Fact = { ...done, result: { ...result, code: "answered" } };
     for (const open of [{}, { permission: { answer: "ask" as const } }])
       expect(timely(brought, acting([callOf("5.0", open)]))).toBe(brought);
@@ -76,7 +76,7 @@ describe("what a call came to", () => {
     }
   });
 
-  test.each(over)("is late where %s, and so is what a sub-agent spent", (_what, state) => {
+  test.each(over)("is late if %s, and so is a sub-agent's spending", (_what, state) => {
     expect(timely(done, state)).toStrictEqual({ type: "late_result", call: "5.0", result });
     const stopped = { content: [], isError: true };
     expect(timely(waits, state)).toStrictEqual({
@@ -95,7 +95,7 @@ describe("what a call came to", () => {
   });
 });
 
-test("what comes from outside is never late", () => {
+test("a fact from outside is never late", () => {
   const fact: Fact = { type: "woke" };
   expect(timely(fact, idle)).toBe(fact);
   expect(timely({ type: "abort_asked", reason: "enough" }, acting([finished("5.0")]))).toStrictEqual({
@@ -104,7 +104,7 @@ test("what comes from outside is never late", () => {
   });
 });
 
-test("what is said of the conversation is void once that has changed, and stands in the records as it was said", () => {
+test("a hook's answer about the conversation is void if that has changed since the question; otherwise it is recorded as given", () => {
   const said: Fact = { type: "hook_answered", hook: "transformContext", step: 1 };
   const state = stateOf({}, { changedSeq: 7 });
   const of = (asked: number): Arriving => ({ ...said, asked });
@@ -117,7 +117,7 @@ test("what is said of the conversation is void once that has changed, and stands
   expect(timely(of(7), state)).toStrictEqual(said);
 });
 
-test("what comes of something the driver started is an outcome, what is said to the session whatever becomes of its run a word", () => {
+test("what the driver started has an outcome; what is sent to the session is a message, whatever happens to its run", () => {
   const of = (type: string): Fact => ({ type, result: { code: "timeout" } }) as never;
   const words = ["queued", "withdrawn", "allowed", "revoked"];
   const calls = ["tool_finished", "child_waits", "late_result"];

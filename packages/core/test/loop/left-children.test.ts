@@ -12,7 +12,7 @@ const at = 1_000_000;
 const fold = (state: State, fact: object, now: number = at): State =>
   reduce(state, recordOf(fact, 10, now), rules);
 
-describe("a sub-agent whose call got its result from somebody else", () => {
+describe("a sub-agent whose call got its result from somewhere else", () => {
   const child = {
     session: "s:5.0",
     reserved: {},
@@ -30,7 +30,7 @@ describe("a sub-agent whose call got its result from somebody else", () => {
     );
   const known = { call: "5.0", name: "write", session: "s:5.0", told: child.spent };
 
-  test("is left behind until it is over, and waited for as long as an abort has time", () => {
+  test("is abandoned until it is over, and is waited for as long as an abort may take", () => {
     expect(left().left).toStrictEqual([{ ...known, until: at + 2_000 }]);
     expect(left({ startedAt: 1 }, { cancelledAt: at - 500 }).left).toMatchObject([{ until: at + 1_500 }]);
     expect(left({ startedAt: 1 }).left).toMatchObject([{ until: at + 2_000 }]);
@@ -44,7 +44,7 @@ describe("a sub-agent whose call got its result from somebody else", () => {
     expect(fold(ended, late)).not.toHaveProperty("left");
   });
 
-  test("is still left behind where it has only stopped, and what it told of its spending is known", () => {
+  test("is still abandoned if it has only parked, and its reported spending is known", () => {
     const result = { content: [], isError: true, spent: { ...nothingSpent, tokens: 3 } };
     const stopped = fold(left(), { type: "late_result", call: "5.0", result, open: true });
     expect(stopped.left).toMatchObject([{ told: { tokens: 5 } }]);
@@ -54,7 +54,7 @@ describe("a sub-agent whose call got its result from somebody else", () => {
     );
   });
 
-  test("and cannot be ended is tried again after a pause, three times in all", () => {
+  test("that cannot be ended is tried again after a pause, three times in all", () => {
     const failed = { type: "late_result", call: "5.0", error: "disk full", open: true } as const;
     const once = fold(left(), failed);
     const acts = (state: State, now: number): unknown => endChildren({ ...withRun(state), now }, rules);
@@ -70,7 +70,7 @@ describe("a sub-agent whose call got its result from somebody else", () => {
     expect(fold(left(), { ...failed, open: undefined })).not.toHaveProperty("left");
   });
 
-  test("is ended while another has its pause", () => {
+  test("is ended while another one has its pause", () => {
     const [one] = left().left as LeftChild[];
     const state = {
       ...left(),
@@ -86,7 +86,7 @@ describe("a sub-agent whose call got its result from somebody else", () => {
     });
   });
 
-  test("has its time again from whoever goes on, in its session and in no fork of it", () => {
+  test("gets its time again from the next driver of its session, but not in a fork", () => {
     const later = at + 50_000;
     const opened = { type: "opened", by: "session" } as const;
     expect(fold(left(), opened, later).left).toMatchObject([{ until: later + 2_000 }]);
@@ -102,7 +102,7 @@ describe("a sub-agent whose call got its result from somebody else", () => {
     for (const state of [left(), ended]) expect(fold(state, { ...opened, from })).not.toHaveProperty("left");
   });
 
-  test("is not where it said itself what came of it, or where there is none", () => {
+  test("is not abandoned if it reported its own result, or if there is none", () => {
     const own = { ...textResult, spent: nothingSpent };
     const open = acting([callOf("5.0", { child }), callOf("5.1")]);
     expect(fold(open, { ...given, result: own })).not.toHaveProperty("left");

@@ -11,7 +11,7 @@ import { answerOf, recordOf, rules, stateOf } from "./support.ts";
 describe("a log", () => {
   const one = Log.of([1, 2, 3]);
 
-  test("gives what it holds, from either end, and nothing beyond", () => {
+  test("returns its items, from either end, and nothing outside", () => {
     expect([one.at(0), one.at(2), one.at(3), one.at(-1), one.at(-3), one.at(-4)]).toStrictEqual([
       1,
       3,
@@ -25,7 +25,7 @@ describe("a log", () => {
     expect(one.length).toBe(3);
   });
 
-  test("grows without changing what it was", () => {
+  test("grows without changing its older versions", () => {
     const more = one.push(4);
     const other = one.push(5, 6);
     expect([[...one], [...more], [...other]]).toStrictEqual([
@@ -43,7 +43,7 @@ describe("a log", () => {
     ]);
   });
 
-  test("is cut to what it holds", () => {
+  test("is cut to a part of it", () => {
     const grown = Log.of([1, 2]);
     grown.push(3, 4);
     expect([
@@ -55,7 +55,7 @@ describe("a log", () => {
     ]).toStrictEqual([[1, 2], [2], [1], [2], []]);
   });
 
-  test("does not follow the list it was made of", () => {
+  test("does not change with the list it was made from", () => {
     const items = [1];
     const log = Log.of(items);
     items.push(2);
@@ -87,7 +87,7 @@ describe("a log", () => {
 });
 
 describe("a set of names", () => {
-  test("grows without changing what it was", () => {
+  test("grows without changing its older versions", () => {
     const one = Names.empty().add("a");
     const more = one.add("b");
     const other = one.add("c");
@@ -104,8 +104,8 @@ describe("a set of names", () => {
   });
 });
 
-describe("a tally", () => {
-  test("grows without changing what it was", () => {
+describe("a count by name", () => {
+  test("grows without changing its older versions", () => {
     const one = Tally.empty().add("a").add("b");
     const more = one.add("a").add("a");
     const other = one.add("c").add("b");
@@ -127,7 +127,7 @@ describe("a tally", () => {
     expect(JSON.stringify(first)).toBe('[["a",1]]');
   });
 
-  test("knows nothing of a name that every object has, and tells a text from all others", () => {
+  test("has none of the names that every object has, and keeps similar names apart", () => {
     const tally = Tally.empty().add("__proto__").add("constructor").add("__proto__");
     expect(["__proto__", "constructor", "toString"].map((text) => tally.of(text))).toStrictEqual([2, 1, 0]);
   });
@@ -137,7 +137,7 @@ const because = { rule: "some_rule", evidence: { seen: 1 } };
 const user = (text: string): Message => ({ role: "user", content: [{ type: "text", text }] });
 const fold = (state: State, fact: object): State => reduce(state, recordOf(fact) as LogRecord, rules);
 
-describe("the history is cut", () => {
+describe("the history is edited", () => {
   const before = stateOf(
     {
       transformed: { step: 1 },
@@ -150,7 +150,7 @@ describe("the history is cut", () => {
     },
   );
 
-  test("where the edit says so; nobody has counted it then, and what a hook made of it is void", () => {
+  test("as the edit says; then nothing of it is counted, and what a hook made of it is void", () => {
     const after = fold(before, { type: "trimmed", edits: [{ at: 1, message: user("x") }], stage: "trim" });
     expect([...after.history]).toStrictEqual([user("a"), user("x"), user("c")]);
     expect(after.counted).toBeUndefined();
@@ -161,7 +161,7 @@ describe("the history is cut", () => {
     expect([...before.history]).toStrictEqual([user("a"), user("b"), user("c")]);
   });
 
-  test("and is told of once, and leaves kept texts to be read", () => {
+  test("which is recorded once, and leaves refs to full texts", () => {
     const known = { ...before, rewritten: ["trim"], outputs: Log.of(["r"]) };
     const after = fold(known, { type: "trimmed", edits: [], stage: "trim" });
     expect(after.rewritten).toBe(known.rewritten);
@@ -187,7 +187,7 @@ describe("a summary", () => {
       },
     );
 
-  test("is asked for while a compaction is under way", () => {
+  test("is requested while a compaction is active", () => {
     expect(compacting).toStrictEqual({ ...because, summaries: [], failures: 0 });
     expect(after({ compacting }, { type: "summary_started" }).run?.compacting?.call).toStrictEqual({
       startedAt: 2_000,
@@ -195,7 +195,7 @@ describe("a summary", () => {
     expect(after({}, { type: "summary_started" }).run?.compacting).toBeUndefined();
   });
 
-  test("that comes is the next one, and what went wrong before is over", () => {
+  test("that arrives is the next one, and earlier failures are over", () => {
     const failed = {
       ...asking,
       failures: 2,
@@ -253,7 +253,7 @@ describe("a summary", () => {
     ).toBe(1);
   });
 
-  test("that nobody wrote as one is a failure: a refusal, a filtered answer, reasoning up to the limit", () => {
+  test("that is not a summary is a failure: a refusal, a filtered answer, reasoning up to the limit", () => {
     const came = (content: Part[], kind: StopKind = "end_turn"): unknown =>
       after(
         { compacting: asking },
@@ -284,7 +284,7 @@ describe("a summary", () => {
     ).toMatchObject({ cut: 1, failedAt: { at: 2_000, rand: 0.5 } });
   });
 
-  test("whose output limit is refused is asked for at once, with the one that is named or with none", () => {
+  test("whose output limit is refused is requested again at once, with the limit that the refusal names or with none", () => {
     const refused = (more: object): unknown =>
       after(
         { compacting: asking },
@@ -306,7 +306,7 @@ describe("a summary", () => {
     expect(refused({ kind: "context_overflow" })).toMatchObject({ narrowed: 1, failedAt: undefined });
   });
 
-  test("is paid at the price of the model that made it", () => {
+  test("costs the price of the model that made it", () => {
     const origin = { api: "a", provider: "p", model: "m" };
     const own = { id: "own", origin, facts: { price: { input: 1, output: 1 } } };
     const models = [{ id: "first", origin, facts: { price: { input: 2, output: 2 } } }];
@@ -321,7 +321,7 @@ describe("a summary", () => {
   const done = (state: State, change: object = {}): State =>
     fold(state, { type: "compacted", stage: "compaction", before: 9, after: 3, ...change });
 
-  test("is over with the compaction, whether it helped or not", () => {
+  test("ends with the compaction, whether it helped or not", () => {
     const helpless = done(stateOf({ compacting }, { answers: 4 }));
     expect(helpless.run?.compacting).toBeUndefined();
     const compacted = { length: 1, answers: 4, helped: false, forced: false, inARow: 1 };
@@ -335,7 +335,7 @@ describe("a summary", () => {
     expect(done(stateOf()).compacted).toBeUndefined();
   });
 
-  test("counts how many compactions come one answer after the other", () => {
+  test("counts compactions after consecutive answers", () => {
     const inARow = (answers: number, last?: object): unknown =>
       done(
         stateOf(
@@ -353,7 +353,7 @@ describe("a summary", () => {
   });
 });
 
-describe("a request that goes out again", () => {
+describe("a request that is sent again", () => {
   const request = (messages: Message[], change: object = {}): ModelRequest =>
     ({
       system: "be brief",
@@ -381,7 +381,7 @@ describe("a request that goes out again", () => {
     return prefix.note(second, how).broke;
   };
 
-  test("has the same name when it says the same, and another when it does not", () => {
+  test("has the same digest for the same content, and another for other content", () => {
     const name = requestName(request([a, b]));
     expect(requestName(request([user("a"), user("b")]))).toBe(name);
     for (const other of [
@@ -398,7 +398,7 @@ describe("a request that goes out again", () => {
       expect(requestName(other)).not.toBe(name);
   });
 
-  test("is named by what it says, however it came to be", () => {
+  test("has a digest of its content, however that was made", () => {
     const prefix = new Prefix();
     prefix.note(request([a, b, c]));
     expect(prefix.note(request([a, c])).digest).toBe(requestName(request([a, c])));
@@ -417,7 +417,7 @@ describe("a request that goes out again", () => {
       expect(prefix.note(request([a], change)).digest).toBe(requestName(request([a], change)));
   });
 
-  test("is looked into again where only one part of it is another object", () => {
+  test("is compared again if only one part of it is another object", () => {
     const same = { tools: [], settings: {} };
     for (const [one, other] of [
       [{ system: "a" }, { system: "b" }],
@@ -436,7 +436,7 @@ describe("a request that goes out again", () => {
     expect(bare.note(request([b])).broke).toBe("message 1");
   });
 
-  test("and only grew breaks nothing", () => {
+  test("that only grew changes no front", () => {
     expect(after(request([a]), request([a, b]))).toBeUndefined();
     expect(after(request([a, b]), request([a, b]))).toBeUndefined();
     // Made anew in the same words, as a note is when a request goes out again.
@@ -446,7 +446,7 @@ describe("a request that goes out again", () => {
     expect(after(request(log as never), request(log.push(b) as never))).toBeUndefined();
   });
 
-  test("says which message is another, and what changed it", () => {
+  test("has the message that differs, and the stage that changed it", () => {
     expect(after(request([a, b]), request([a, c]))).toBe("message 2");
     expect(after(request([a, b]), request([b]))).toBe("message 1");
     expect(after(request([a, b, c]), request([a, b]))).toBe("message 3");
@@ -462,7 +462,7 @@ describe("a request that goes out again", () => {
     expect(after(request(log.push(c) as never), request(log as never))).toBe("message 3");
   });
 
-  test("says that a note was shown once", () => {
+  test("mentions a note that was shown once", () => {
     const noted = shape({ notes: 1, by: ["hook"] });
     expect(after(request([a, b]), request([a, c]), shape(), noted)).toBe("message 2 (a note shown once)");
     expect(after(request([a, b]), request([c]), shape(), noted)).toBe("message 1 (hook)");
@@ -471,7 +471,7 @@ describe("a request that goes out again", () => {
     );
   });
 
-  test("says that what stands in front is another", () => {
+  test("mentions a change in front of the messages", () => {
     expect(after(request([a]), request([a, b], { system: "be long" }))).toBe("system or tools");
     expect(
       after(request([a]), request([a], { tools: [{ name: "t", description: "t", inputSchema: {} }] })),

@@ -34,30 +34,30 @@ describe("a compaction in the tagged format", () => {
     return compactionDue(stateOf(run, more, contextOf({ compaction })), plain);
   };
 
-  test("compares nothing with a limit, known or not, where nobody has counted", () => {
+  test("compares nothing with a limit, known or not, if nothing was counted", () => {
     expect(due({})).toBeUndefined();
   });
 
-  test("is a mistake in the set-up where somebody has counted and there is no limit: it is not tried again", () => {
+  test("without a limit is a configuration error if something was counted: it is not tried again", () => {
     expect(due({ lastTokens: 10 })).toMatchObject({
       facts: [{ end: { error: { kind: "capability", retryable: false } } }],
     });
   });
 
-  test("does not look again at what a run before has counted, unless that was not looked at when it ended", () => {
+  test("does not use an earlier run's count again, unless it was not used when that run ended", () => {
     expect(due({ lastTokens: 10 }, { steps: 0 })).toBeUndefined();
     expect(due({ lastTokens: 10 }, { steps: 0 }, { atEnd: false })).toBeDefined();
   });
 });
 
-describe("an answer that ended where the window did", () => {
+describe("an answer that ended because the window was full", () => {
   const due = (kind: "context_overflow" | "end_turn", more: object, given: object = {}): unknown => {
     const answer = { ...answerOf([{ type: "text", text: "as far as it" }]), stop: { kind, wire: kind } };
     const history = Log.of([userText("go"), answer, userText("go on")] as Message[]);
     return compactionDue(stateOf({ steps: 1 }, { history, ...more }, contextOf(given)), plain);
   };
 
-  test("has the history made smaller before the next request, whatever was counted", () => {
+  test("makes the history smaller before the next request, whatever was counted", () => {
     expect(due("context_overflow", {})).toMatchObject({
       facts: [
         { type: "mode", mode: "compacting", rule: "compaction", evidence: { stop: "context_overflow" } },
@@ -67,13 +67,13 @@ describe("an answer that ended where the window did", () => {
     expect(due("context_overflow", {}, { compaction: null })).toBeUndefined();
   });
 
-  test("is all there is: the history of a run that was given one may begin with it", () => {
+  test("may be the first message in a history that a run was given", () => {
     const stop = { kind: "context_overflow", wire: "context_overflow" } as const;
     const history = Log.of([{ ...answerOf([{ type: "text", text: "as far as it" }]), stop }] as Message[]);
     expect(compactionDue(stateOf({}, { history }, contextOf({})), plain)).toBeDefined();
   });
 
-  test("says nothing to the tagged format, which goes by what was counted alone", () => {
+  test("has no effect in the tagged format, which uses the count only", () => {
     const tagged = { compaction: { format: "tagged" }, window: 1_000 };
     expect(due("context_overflow", { lastTokens: 10 }, tagged)).toBeUndefined();
     expect(due("context_overflow", { lastTokens: 990 }, tagged)).toMatchObject({
@@ -81,7 +81,7 @@ describe("an answer that ended where the window did", () => {
     });
   });
 
-  test("does so once: what is still there after a compaction is no news", () => {
+  test("has its effect once: after a compaction it is ignored", () => {
     const compacted = { answers: 1, helped: true, inARow: 1 };
     expect(due("context_overflow", { answers: 1, compacted })).toBeUndefined();
     expect(due("context_overflow", { answers: 2, compacted })).toBeDefined();
@@ -98,13 +98,13 @@ describe("a request that was refused for its size", () => {
     facts: [{ type: "trimmed", note: expect.stringMatching(new RegExp(`at most ${most} fit$`)) }],
   });
 
-  test("has its texts cut to half of what it took, or of the window where that is smaller", () => {
+  test("has its texts cut to half of its size, or of the window if that is smaller", () => {
     expect(cut([900, 900], { window: 100_000 })).toMatchObject(fits(900));
     expect(cut([900, 900], {})).toMatchObject(fits(900));
     expect(cut([900, 900], { window: 1_200 })).toMatchObject(fits(600));
   });
 
-  test("ends the run where no guard may cut anything, and says what it took", () => {
+  test("ends the run if no guard may cut anything, with its size", () => {
     expect(cut([4_000, 4_000], { window: 100_000, guard: null })).toMatchObject({
       facts: [{ type: "run_ended", end: { reason: "error", error } }],
     });
@@ -113,13 +113,13 @@ describe("a request that was refused for its size", () => {
   });
 });
 
-describe("a request as it was shaped for this once", () => {
+describe("a request with messages changed for it alone", () => {
   const edit: [{ keep: [number, number] }] = [{ keep: [0, 1] }];
   const transformed = { step: 1, edit };
   const hooked = (length: number, given: object): unknown =>
     tooLarge(stateOf({ transformed }, { history: texts(length) }, contextOf(given)), plain);
 
-  test("by a hook fits where it is exactly the window, and is looked at only where there is a guard", () => {
+  test("by a hook fits if it has exactly the window's size, and is checked only if there is a guard", () => {
     expect(hooked(1_000, { window: 1_000, compaction: null })).toBeUndefined();
     expect(hooked(1_001, { window: 1_000, compaction: null })).toMatchObject({
       facts: [{ type: "run_ended", end: { evidence: { tokens: 1_001, window: 1_000 } } }],
@@ -127,7 +127,7 @@ describe("a request as it was shaped for this once", () => {
     expect(hooked(1_001, { window: 1_000, compaction: null, guard: null })).toBeUndefined();
   });
 
-  test("by the guard of requests, and does not fit, is compacted where that could help, else the run ends", () => {
+  test("by the request guard that does not fit is compacted if that could help, else the run ends", () => {
     const large = (compaction: object | null): unknown =>
       tooLarge(
         stateOf(
@@ -159,21 +159,21 @@ describe("a request that takes more than the window", () => {
   const compacts = { facts: [{ type: "mode", mode: "compacting", rule: "guard" }] };
   const ends = { facts: [{ type: "run_ended", end: { error: { kind: "context_overflow" } } }] };
 
-  test("is compacted also where the run must end now, when nothing in it can be cut", () => {
+  test("is compacted also if the run must end now, if nothing in it can be cut", () => {
     const landing = { reason: "deadline", ...because };
     expect(decided({ landing }, {})).toMatchObject(compacts);
     expect(decided({ landing }, { answers: 2, compacted: last })).toMatchObject(compacts);
     expect(decided({ landing }, { answers: 1, compacted: last })).toMatchObject(ends);
   });
 
-  test("is compacted no more where a compaction came after each of the last three answers", () => {
+  test("is not compacted if a compaction came after each of the last three answers", () => {
     const inARow = (times: number): unknown =>
       decided({}, { answers: 2, compacted: { ...last, helped: false, inARow: times } });
     expect(inARow(2)).toMatchObject(compacts);
     expect(inARow(3)).toMatchObject(ends);
   });
 
-  test("is cut, and not compacted, where a compaction was for nothing and the cut texts fill the room exactly", () => {
+  test("is cut, and not compacted, if a compaction saved nothing and the cut texts fit exactly", () => {
     const isCut = (message: Message): boolean => JSON.stringify(message).includes("characters omitted here");
     const after = (tokens: number): unknown =>
       guarded(
@@ -194,7 +194,7 @@ describe("a request that takes more than the window", () => {
     expect(after(1_001)).toMatchObject(compacts);
   });
 
-  test("as it was shaped for this once is compacted though the last compaction was for nothing", () => {
+  test("with messages changed for it alone is compacted even if the last compaction saved nothing", () => {
     const state = stateOf(
       {},
       { history: texts(50_000), answers: 2, compacted: { ...last, helped: false } },
@@ -204,7 +204,7 @@ describe("a request that takes more than the window", () => {
   });
 });
 
-test("the account of the window tells the system prompt from the tools", () => {
+test("the account of the window counts the system prompt and the tools separately", () => {
   const history = Log.of<Message>([userText("12345"), answerOf([{ type: "text", text: "123" }])]);
   const { bySource, tokens } = accountOf(
     stateOf({}, { history }, { ...options(), system: "be brief" }),

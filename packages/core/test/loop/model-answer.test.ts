@@ -17,13 +17,13 @@ const said = (more: object = {}): AssistantMessage => ({
 });
 
 describe("an answer", () => {
-  test("is whose it says it is, and of the model that was asked where it says nothing of use", () => {
+  test("has the origin it states, and that of the called model if it states nothing useful", () => {
     expect(answerFrom(model, said()).origin).toEqual(other);
     for (const origin of [undefined, null, "other"])
       expect(answerFrom(model, said({ origin })).origin).toEqual(asked);
   });
 
-  test("has the usage it tells, and none where a part of that is no amount", () => {
+  test("has the usage it states, without invalid numbers", () => {
     expect(answerFrom(model, said({ usage: { inputTokens: 3, outputTokens: undefined } })).usage).toEqual({
       inputTokens: 3,
     });
@@ -41,7 +41,7 @@ describe("an answer", () => {
   });
 });
 
-test("an answer whose call has arguments that are no object is refused: a provider would refuse the history with it", () => {
+test("an answer with a call whose arguments are no object is refused: a provider would refuse the history with it", () => {
   const calling = (args: unknown) =>
     answerFrom(model, said({ content: [{ type: "tool_call", id: "1", name: "look", args, rawArgs: "[]" }] }));
   expect(calling({}).content).toHaveLength(1);
@@ -52,7 +52,7 @@ test("an answer whose call has arguments that are no object is refused: a provid
 describe("a failure", () => {
   const failed = (options: object): object => failureFrom(model, new RondoError("network", "gone", options));
 
-  test("keeps the part of an answer that came, and its usage", () => {
+  test("keeps the partial answer, and its usage", () => {
     expect(failed({ partial: said(), usage: { inputTokens: 2 } })).toEqual({
       error: { kind: "network", message: "gone", retryable: true },
       partial: said(),
@@ -60,7 +60,7 @@ describe("a failure", () => {
     });
   });
 
-  test("is told without what of that is none", () => {
+  test("is recorded without invalid parts", () => {
     const bare = { error: { kind: "network", message: "gone", retryable: true } };
     expect(failed({})).toStrictEqual(bare);
     for (const usage of [null, 5, { inputTokens: -1 }]) expect(failed({ usage })).toStrictEqual(bare);

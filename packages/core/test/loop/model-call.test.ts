@@ -14,7 +14,7 @@ beforeEach(() => {
   posted = [];
 });
 
-test("what a call comes to is a fact, and then none is under way", () => {
+test("its outcome is a fact, and then none is in flight", () => {
   const call = new ModelCall();
   expect(call.isUnderWay).toBe(false);
   const { came } = call.begins(post);
@@ -24,7 +24,7 @@ test("what a call comes to is a fact, and then none is under way", () => {
   expect(call.isUnderWay).toBe(false);
 });
 
-test("one that is stopped is given up: its signal fires, nobody hears it, and what it comes to is late", () => {
+test("one that is stopped is abandoned: its signal fires, its events are ignored, and its outcome is late", () => {
   const call = new ModelCall();
   const audience = { isThere: true };
   const { controller, came } = call.begins(post, audience);
@@ -35,7 +35,7 @@ test("one that is stopped is given up: its signal fires, nobody hears it, and wh
   expect(posted).toStrictEqual([late]);
 });
 
-test("one that is stopped and awaited still is heard, and what it comes to counts", () => {
+test("one that is stopped but still waited for has its events passed on, and its outcome counts", () => {
   const call = new ModelCall();
   const audience = { isThere: true };
   const { controller, came } = call.begins(post, audience);
@@ -46,7 +46,7 @@ test("one that is stopped and awaited still is heard, and what it comes to count
   expect(posted).toStrictEqual([fact]);
 });
 
-test("one that comes back late leaves alone the one that was begun meanwhile", () => {
+test("one that returns late does not affect one that began meanwhile", () => {
   const call = new ModelCall();
   const first = call.begins(post);
   call.stop(why);

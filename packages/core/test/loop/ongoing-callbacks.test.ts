@@ -9,11 +9,11 @@ import { echo } from "../support.ts";
 import { idle, worldOf } from "./ongoing-support.ts";
 import { acting, callOf, come, finished, options, stateOf } from "./support.ts";
 
-describe("a call that a crash cut off", () => {
+describe("reconcile for an interrupted call", () => {
   const cut = callOf("5.0", { startedAt: 1, interrupted: true, args: { at: 1 } });
   const state = acting([callOf("5.1"), cut]);
 
-  test("is asked about once at a time, and what was found comes back", async () => {
+  test("is called once at a time, and its outcome is returned", async () => {
     const asked: ToolContext[] = [];
     let say = (_found: { notDone: true }): void => {};
     const reconcile = (_key: string, _args: never, context: ToolContext): Promise<{ notDone: true }> => {
@@ -48,7 +48,7 @@ describe("a call that a crash cut off", () => {
     expect(asked).toHaveLength(2);
   });
 
-  test("and is asked about anew after a process left leaves alone who asks now", async () => {
+  test("that is called again after a drain is not affected by the earlier one", async () => {
     const contexts: ToolContext[] = [];
     const says: ((found: { notDone: true }) => void)[] = [];
     const reconcile = (_key: string, _args: never, context: ToolContext): Promise<{ notDone: true }> => {
@@ -68,7 +68,7 @@ describe("a call that a crash cut off", () => {
     expect(contexts.map(({ signal }) => signal.aborted)).toStrictEqual([true, false]);
   });
 
-  test("and another one are asked about side by side", async () => {
+  test("and for another call run in parallel", async () => {
     const asked: string[] = [];
     const reconcile = (key: string): Promise<never> => {
       asked.push(key);
@@ -82,7 +82,7 @@ describe("a call that a crash cut off", () => {
     expect(asked).toStrictEqual(["s:5.0", "s:5.1"]);
   });
 
-  test("is not asked about where it is gone", async () => {
+  test("is not called if the tool is gone", async () => {
     for (const at of [acting([callOf("5.1")]), stateOf(), idle]) {
       const world = worldOf(at);
       world.ongoing.reconcile("5.0");
@@ -92,7 +92,7 @@ describe("a call that a crash cut off", () => {
     }
   });
 
-  test("and was found done has its result cut like any other", async () => {
+  test("with a large result has it cut like any other", async () => {
     const cap = { mode: "lines", bytes: 40, exempt: [], keep: "cut", withFiles: "cut_text" } as never;
     const reconcile = (): { done: string } => ({ done: "line\n".repeat(100) });
     const at = { ...state, options: options({ context: { cap } }) };
@@ -117,10 +117,10 @@ function questionsOf(first: State): { questions: PendingCallbacks; posted: Fact[
   };
 }
 
-describe("a question", () => {
+describe("a question to a hook", () => {
   const answered: Fact = { type: "output_checked", ok: true };
 
-  test("is asked once at a time in a run, and its answer comes by mail", async () => {
+  test("is asked once at a time in a run, and its answer is posted", async () => {
     const { promise, resolve: say } = Promise.withResolvers<Fact>();
     let times = 0;
     const ask = (): Promise<Fact> => {
@@ -160,7 +160,7 @@ describe("a question", () => {
     ["the run has ended", stateOf({ end: { reason: "completed" } as never })],
     ["another run has begun", stateOf({ number: 2 })],
     ["the run is gone", idle],
-  ])("is of no use to anybody once %s", async (_what, later) => {
+  ])("is no longer needed once %s", async (_what, later) => {
     const { questions, posted, is } = questionsOf(stateOf());
     questions.ask("a", () => Promise.resolve(answered));
     is(later);
@@ -169,7 +169,7 @@ describe("a question", () => {
     expect(questions.areOpen).toBe(false);
   });
 
-  test("that was asked before any run has its answer heard as long as there is none", async () => {
+  test("that was asked before any run gets its answer accepted as long as there is none", async () => {
     const { questions, posted } = questionsOf(idle);
     questions.ask("a", () => Promise.resolve(answered));
     await come();
@@ -179,7 +179,7 @@ describe("a question", () => {
   test.each([
     ["was cancelled", stateOf({ cancelledAt: 1_000 })],
     ["has ended", stateOf({ end: { reason: "completed" } as never })],
-  ])("is told to stop once its run %s, and before that where its answer is of no use", (_what, later) => {
+  ])("gets its signal once its run %s, and before that if its answer is no longer needed", (_what, later) => {
     const { questions, is } = questionsOf(stateOf());
     const signals: AbortSignal[] = [];
     const ask = (signal: AbortSignal): Promise<Fact> => {
@@ -244,7 +244,7 @@ describe("a question", () => {
     expect(stillAsked).toStrictEqual(wanted);
   });
 
-  test("may be one to a hook, which is shown the state as it is", async () => {
+  test("gets the state as it is", async () => {
     const seen: unknown[] = [];
     const hooks = {
       permission: (one: unknown): string => {
@@ -270,7 +270,7 @@ describe("a question", () => {
     ]);
   });
 
-  test("to a hook that gives a result has it rid of secrets and cut, like a tool's", async () => {
+  test("that returns a result has it redacted and cut, like a tool's", async () => {
     const cap = { mode: "lines", bytes: 40, exempt: [], keep: "cut", withFiles: "cut_text" } as never;
     const text = "hunter2\n".repeat(100);
     const hooks = {

@@ -17,7 +17,7 @@ describe("a model call", () => {
     return world;
   };
 
-  test("comes back with its answer, whose calls are checked by the tools that were offered", async () => {
+  test("returns its answer, whose calls are checked by the offered tools", async () => {
     const message = {
       ...answer,
       content: [
@@ -41,7 +41,7 @@ describe("a model call", () => {
     ]);
   });
 
-  test("whose answer is the call of a tool made for it comes back with a text", async () => {
+  test("whose answer is a call of the output tool returns a text", async () => {
     const schema = { type: "object", properties: { at: { type: "number" } } } as const;
     const way = { by: "tool", alone: false } as const;
     const asked = { schema, tools: "none" } as never;
@@ -53,7 +53,7 @@ describe("a model call", () => {
     expect(posted).toMatchObject([{ message: { content: [{ type: "text", text: '{"at":1}' }] } }]);
   });
 
-  test("is not begun where the run does not wait for one", () => {
+  test("is not begun if the run does not wait for one", () => {
     const { run: _run, ...over } = thinking;
     for (const state of [stateOf(), over, idle]) {
       const { model, posted } = begun(state);
@@ -70,7 +70,7 @@ describe("a model call", () => {
     ]);
   });
 
-  test("goes to the model the run means, wherever it stands now, and fails where it is gone", () => {
+  test("goes to the model that the run names, at any index, and fails if that is gone", () => {
     const models = [new HandModel("other"), new HandModel("first")];
     expect(begun(thinking, { models }).posted).toStrictEqual([]);
     expect(models.map(({ heard }) => heard.length)).toStrictEqual([0, 1]);
@@ -99,7 +99,7 @@ describe("a model call", () => {
       { ...answer, stop: { kind: "length", wire: "length" } },
       'its stop.kind is "length", and none of end_turn, tool_use, max_tokens, stop_sequence, pause, refusal, content_filter, context_overflow, malformed_call, error, aborted, unknown',
     ],
-  ])("that comes back with %s has failed, and is told what is not there", async (_what, message, lacking) => {
+  ])("that returns %s has failed, and its error names what is missing", async (_what, message, lacking) => {
     const { model, posted } = begun();
     await model.answers(message);
     expect(posted).toMatchObject([
@@ -144,7 +144,7 @@ describe("a model call", () => {
   });
 
   test.each([{ inputTokens: 7, outputTokens: 0 }, { inputTokens: 7, outputTokens: undefined }, {}])(
-    "keeps what was counted, of which some may not be known: %j",
+    "keeps its counts, of which some may be unknown: %j",
     async (usage) => {
       const { model, posted } = begun();
       await model.answers({ ...answer, usage });
@@ -154,7 +154,7 @@ describe("a model call", () => {
   );
 
   test.each([Number.NaN, -1, Number.POSITIVE_INFINITY, "7"])(
-    "that counted %s tokens has cost nobody knows what",
+    "that counted %s tokens has an unknown cost",
     async (inputTokens) => {
       const { model, posted } = begun();
       await model.answers({ ...answer, usage: { inputTokens, outputTokens: 1 } });
@@ -164,7 +164,7 @@ describe("a model call", () => {
     },
   );
 
-  test("that fails says with what, what had come, and what it cost, as far as that is known", async () => {
+  test("that fails has its error, its partial answer, and its usage, as far as known", async () => {
     const { model, posted } = begun();
     await model.fails(
       new RondoError("server_error", "broke", { partial: answer, usage: { inputTokens: 3 } }),
@@ -178,7 +178,7 @@ describe("a model call", () => {
     expect(plain.posted).toStrictEqual([{ type: "model_failed", error }]);
   });
 
-  test("that fails says whether anything was shown of which nothing is kept", async () => {
+  test("that fails says whether anything was shown that is not kept", async () => {
     const gone = new RondoError("network", "gone");
     for (const [event, more] of [
       [{ type: "warning", code: "odd", message: "odd" }, {}],
@@ -193,7 +193,7 @@ describe("a model call", () => {
     }
   });
 
-  test("is heard while it is at work: its calls as they are written, its warnings, no mere sign of life", () => {
+  test("emits its calls as they are written and its warnings, but no progress events", () => {
     const { model, told, ongoing, is } = begun();
     const args: ModelEvent = { type: "tool_args_delta", index: 0, id: "a", name: "write", delta: "{" };
     const thought: ModelEvent = { type: "reasoning_delta", index: 0, text: "hm" };
@@ -206,7 +206,7 @@ describe("a model call", () => {
     expect(told).toHaveLength(3);
   });
 
-  test("that is aborted is told so once, and may still say what came", async () => {
+  test("that is aborted gets its signal once, and may still return what came", async () => {
     const { model, posted, ongoing, is, told } = begun();
     ongoing.release();
     expect(model.signal.aborted).toBe(false);
@@ -222,7 +222,7 @@ describe("a model call", () => {
     expect(posted).toMatchObject([{ type: "model_failed", error: { kind: "aborted" } }]);
   });
 
-  test("that came back is told nothing any more", async () => {
+  test("that has returned gets no signal any more", async () => {
     const { model, ongoing, is } = begun();
     await model.answers(answer);
     is(stateOf());
@@ -231,7 +231,7 @@ describe("a model call", () => {
     expect(model.signal.aborted).toBe(false);
   });
 
-  test("that comes back late leaves alone the one that was begun meanwhile", async () => {
+  test("that returns late does not affect one that began meanwhile", async () => {
     const models = [new HandModel("first"), new HandModel("second")];
     const { ongoing, is } = begun(thinking, { models });
     is(stateOf());
@@ -248,14 +248,14 @@ describe("a model call", () => {
     [{ landing: { reason: "max_steps" }, stopping: { reason: "completed" } }, "max_steps"],
     [{ stopping: { reason: "completed" } }, "completed"],
     [{}, "its result is settled"],
-  ])("that nobody waits for is told why: %j", (change, why) => {
+  ])("that is abandoned gets the reason with its signal: %j", (change, why) => {
     const { model, ongoing, is } = begun();
     is(stateOf(change as Partial<Run>));
     ongoing.release();
     expect(model.signal.reason).toMatchObject({ kind: "aborted", message: `no longer wanted: ${why}` });
   });
 
-  test("that nobody waits for since the run is gone is told so", () => {
+  test("whose run is gone gets that as the reason", () => {
     const { model, ongoing, is } = begun();
     is(idle);
     ongoing.release();
@@ -274,7 +274,7 @@ describe("a summary", () => {
     return world;
   };
 
-  test("comes back with its text, and its model is heard by nobody", async () => {
+  test("returns its text, and emits no events", async () => {
     const { model, posted, told } = begun();
     expect(model.heard).toMatchObject([{ request }]);
     model.emit({ type: "warning", code: "odd", message: "odd" });
@@ -283,7 +283,7 @@ describe("a summary", () => {
     expect(told).toStrictEqual([]);
   });
 
-  test("is made by the model that is for this, where the run has one", () => {
+  test("is made by the run's model for summaries, if it has one", () => {
     const compactor = new HandModel("compactor");
     const world = worldOf(summing, { compactor });
     const { model: _none, ...own } = summarise;
@@ -291,7 +291,7 @@ describe("a summary", () => {
     expect([compactor.heard.length, world.model.heard.length]).toStrictEqual([1, 0]);
   });
 
-  test("is not asked for where the run does not wait for one", () => {
+  test("is not requested if the run does not wait for one", () => {
     const { run: _run, ...over } = summing;
     const waiting = [stateOf({ compacting }), stateOf(), over, idle];
     for (const state of waiting) {
@@ -303,7 +303,7 @@ describe("a summary", () => {
   test.each([
     ["the run was cancelled", { cancelledAt: 2 }, undefined],
     ["its model is not among the agent's models", {}, []],
-  ])("is not asked for where %s, and says so", (why, change, models) => {
+  ])("is not requested if %s, and says so", (why, change, models) => {
     const state = { ...summing, run: { ...(summing.run as Run), ...change } };
     const { model, posted } = begun(state, models === undefined ? {} : { models });
     expect(model.heard).toStrictEqual([]);
@@ -313,7 +313,7 @@ describe("a summary", () => {
     ]);
   });
 
-  test("that fails says with what, and what it cost; so does what is no answer", async () => {
+  test("that fails has its error and its usage; so has one that returned no answer", async () => {
     const { model, posted } = begun();
     await model.fails(new RondoError("network", "gone", { usage: { inputTokens: 3 } }));
     const error = { kind: "network", message: "gone", retryable: true };
@@ -326,7 +326,7 @@ describe("a summary", () => {
     expect(odd.posted).toMatchObject([{ type: "summary_failed", error: { kind: "protocol" } }]);
   });
 
-  test("is let work on while it is wanted, and given up with the run", () => {
+  test("continues while it is wanted, and is abandoned with the run", () => {
     const { model, ongoing, is } = begun();
     ongoing.release();
     expect(model.signal.aborted).toBe(false);

@@ -46,7 +46,7 @@ describe("a call", () => {
     ...more,
   });
 
-  test("is run with its arguments, and its result comes back", async () => {
+  test("runs with its arguments, and its result is returned", async () => {
     const seen: unknown[] = [];
     const execute = (args: unknown): string => {
       seen.push(args);
@@ -58,7 +58,7 @@ describe("a call", () => {
     expect(posted).toStrictEqual([{ type: "tool_finished", call: "5.0", result: result("written") }]);
   });
 
-  test("is not run where it is gone, or has its result", async () => {
+  test("does not run if it is gone, or has its result", async () => {
     for (const at of [acting([callOf("5.1")]), acting([finished("5.0")]), stateOf(), idle]) {
       const { tool, contexts } = heldTool();
       const { posted } = begun(tool, at);
@@ -67,7 +67,7 @@ describe("a call", () => {
     }
   });
 
-  test("is not run after an abort, and says so", () => {
+  test("does not run after an abort, and says so", () => {
     const { tool, contexts } = heldTool();
     const { posted } = begun(tool, acting([running], { cancelledAt: 2 }));
     expect(contexts).toStrictEqual([]);
@@ -77,7 +77,7 @@ describe("a call", () => {
     ]);
   });
 
-  test("of a tool that is gone is answered with that", () => {
+  test("of a tool that is gone has a result that says so", () => {
     const { posted } = begun(echo("another"));
     const gone = result("Error: the tool write is not here any more.", {
       isError: true,
@@ -86,7 +86,7 @@ describe("a call", () => {
     expect(posted).toStrictEqual([{ type: "tool_finished", call: "5.0", result: gone }]);
   });
 
-  test("that throws is answered with what was thrown, or with a fixed text and a warning", async () => {
+  test("that throws has the error as its result, or a fixed text and a warning", async () => {
     const execute = (): never => {
       throw new Error("secret");
     };
@@ -102,7 +102,7 @@ describe("a call", () => {
     ]);
   });
 
-  test("that throws is answered also where the host's own words for it throw", async () => {
+  test("that throws has a result even if the host's own text function throws", async () => {
     const execute = (): never => {
       throw new Error("secret");
     };
@@ -116,7 +116,7 @@ describe("a call", () => {
     expect(posted).toMatchObject([{ result: result("Error: no words", { isError: true }) }]);
   });
 
-  test("works with the session's things, and can look earlier results up", async () => {
+  test("has access to the session's dependencies, and to earlier results", async () => {
     const blobs = memoryBlobs();
     const put = await blobs.put("s", "the whole text", { callId: "a", tool: "read", isError: false });
     const ref = put.ok ? put.ref : "";
@@ -135,7 +135,7 @@ describe("a call", () => {
     expect(await poor.output?.(ref)).toBeUndefined();
   });
 
-  test("tells how far it is until it has come back", async () => {
+  test("reports progress until it has returned", async () => {
     const { tool, contexts, settle } = heldTool();
     const { told } = begun(tool);
     await come();
@@ -148,7 +148,7 @@ describe("a call", () => {
     expect(told).toStrictEqual([update]);
   });
 
-  test("has a result that is too large cut on its way, by what its model's window holds", async () => {
+  test("has a result that is too large cut, by its model's window", async () => {
     const cap = { mode: "lines", bytes: 40, exempt: [], keep: "cut", withFiles: "cut_text" } as never;
     const large = "line\n".repeat(100);
     const refusing = { ...memoryBlobs(), put: () => ({ ok: false as const, reason: "no room" }) };
@@ -181,7 +181,7 @@ describe("a call", () => {
       expect(one).toMatchObject({ result: result(large) });
   });
 
-  test("that is a sub-agent comes back waiting, for somebody or for a process", async () => {
+  test("that is a sub-agent returns waiting, for an approval or because of a drain", async () => {
     const pending = [{ id: "a", name: "write", args: {}, session: "s:5.0", agents: [] }];
     const fact = { type: "child_waits", call: "5.0", pending, parked: true, spent: nothingSpent };
     for (const [left, more] of [
@@ -196,7 +196,7 @@ describe("a call", () => {
     }
   });
 
-  test("that is a sub-agent speaks to its parent as long as it is wanted", async () => {
+  test("that is a sub-agent notifies its parent as long as it is wanted", async () => {
     const at = acting([{ ...running, child: startedChild }]);
     const { tool, contexts, settle } = heldTool();
     const { posted, told, ongoing, is } = begun(tool, at);
@@ -215,7 +215,7 @@ describe("a call", () => {
     expect(told).toHaveLength(1);
   });
 
-  test("that is a sub-agent and came back is not heard any more", async () => {
+  test("that is a sub-agent and has returned no longer notifies", async () => {
     const { tool, contexts, settle } = heldTool();
     const { told } = begun(tool, acting([{ ...running, child: startedChild }]));
     await come();
@@ -224,7 +224,7 @@ describe("a call", () => {
     expect(told).toStrictEqual([]);
   });
 
-  test("that is a sub-agent hears what is said to it, and that its process leaves or stays", async () => {
+  test("that is a sub-agent gets its answers, and is told of a drain or its end", async () => {
     const { tool, contexts } = heldTool();
     const at = acting([{ ...running, child: startedChild }]);
     const { ongoing } = begun(tool, at);
@@ -243,7 +243,7 @@ describe("a call", () => {
     expect(heard).toHaveLength(3);
   });
 
-  test("is told to stop when it is aborted, or has its result, and not before; those beside it work on", async () => {
+  test("gets its signal when it is aborted, or has its result, and not before; parallel calls continue", async () => {
     const { tool, contexts } = heldTool();
     const both = acting([running, { ...running, key: "5.1" }]);
     const { ongoing, is, told } = begun(tool, both);
@@ -275,7 +275,7 @@ describe("a call", () => {
     expect(second.reason).toBe(reason);
   });
 
-  test("is not waited for after an abort where its tool only reads and never looked at its signal", async () => {
+  test("is not waited for after an abort if its tool only reads and never looked at its signal", async () => {
     for (const [effect, looks, given] of [
       ["read", false, 1],
       [undefined, false, 0],
@@ -296,13 +296,13 @@ describe("a call", () => {
     }
   });
 
-  test("that somebody brings the result of is not known to run", () => {
+  test("whose result answer gave does not count as running", () => {
     const given = { content: [{ type: "text" as const, text: "Blue." }], isError: false };
     for (const key of ["5.0", "9.9"] as const)
       expect(worldOf(state).ongoing.brought(key, given)).toStrictEqual({ ...given, code: "answered" });
   });
 
-  test("that was at work elsewhere is told as one that was here", () => {
+  test("that was running elsewhere is reported like one that was running here", () => {
     const returned = result("Blue.");
     expect(worldOf(state).ongoing.returned("9.9", returned)).toBe(returned);
     const failed = worldOf(state).ongoing.returned("5.0", returned, { message: "no paint", why: "no paint" });
@@ -317,7 +317,7 @@ describe("a call", () => {
   test.each([
     ["turn", stateOf()],
     ["run", idle],
-  ])("is told to stop when its %s is gone", async (_what, gone) => {
+  ])("gets its signal when its %s is gone", async (_what, gone) => {
     const { tool, contexts } = heldTool();
     const { ongoing, is } = begun(tool);
     await come();
@@ -326,7 +326,7 @@ describe("a call", () => {
     expect(contexts[0]?.signal.aborted).toBe(true);
   });
 
-  test("that comes back after it was begun anew leaves the new one alone", async () => {
+  test("that returns after it was started again does not affect the new one", async () => {
     const { tool, contexts } = heldTool();
     const settles: ((value: unknown) => void)[] = [];
     const slow: Tool = {
@@ -350,8 +350,8 @@ describe("a call", () => {
   });
 });
 
-describe("a process that leaves at once", () => {
-  test("tells all that is under way to stop, and hears of none of it any more", async () => {
+describe("a drain at once", () => {
+  test("fires the signal of all work in flight, and ignores its results", async () => {
     const { tool, contexts, settle } = heldTool();
     const state = acting([callOf("5.0", { startedAt: 1 })], { call });
     const { promise, resolve: say } = Promise.withResolvers<Checked>();
@@ -373,7 +373,7 @@ describe("a process that leaves at once", () => {
     expect(posted).toStrictEqual([]);
   });
 
-  test("leaves questions free to be asked again, and the new answer counts", async () => {
+  test("lets questions be asked again, and the new answer counts", async () => {
     const [first, second] = [Promise.withResolvers<Checked>(), Promise.withResolvers<Checked>()];
     const answers = [first.promise, second.promise];
     const checkOutput = (): Promise<Checked> => answers.shift() as Promise<Checked>;
@@ -389,7 +389,7 @@ describe("a process that leaves at once", () => {
     expect(posted).toStrictEqual([{ type: "output_checked", ok: true, asked: stateOf().seq }]);
   });
 
-  test("twice hears of nothing that was asked before", async () => {
+  test("and another one ignore everything that was asked before", async () => {
     const { promise, resolve: say } = Promise.withResolvers<Checked>();
     const { ongoing, posted } = worldOf(stateOf(), { checkOutput: () => promise });
     ongoing.checkOutput("{}");
@@ -400,7 +400,7 @@ describe("a process that leaves at once", () => {
     expect(posted).toStrictEqual([]);
   });
 
-  test("soon lets what is under way come back", async () => {
+  test("with time lets work in flight return", async () => {
     const { tool, settle, contexts } = heldTool();
     const { ongoing, posted } = worldOf(acting([callOf("5.0", { startedAt: 1 })]), { with: [tool] });
     ongoing.act("5.0");
@@ -412,7 +412,7 @@ describe("a process that leaves at once", () => {
   });
 });
 
-describe("a sub-agent that was left behind", () => {
+describe("an abandoned sub-agent", () => {
   const one = { name: "write", session: "s:5.0", told: nothingSpent, until: 9 };
   const left = [
     { ...one, call: "5.0" as const },
@@ -430,7 +430,7 @@ describe("a sub-agent that was left behind", () => {
     return { ...held, ...worldOf(state, { with: [held.tool] }), ended, settled };
   };
 
-  test("is ended once, each by itself; where none is left, nothing is", async () => {
+  test("is ended once, each by itself; without any, nothing happens", async () => {
     const { ongoing, ended, posted, settled, is } = begun();
     for (const key of ["5.0", "5.1", "5.0", "5.9"] as const) ongoing.endChild(key);
     expect(ended).toStrictEqual(["s:5.0", "s:5.1"]);
@@ -445,7 +445,7 @@ describe("a sub-agent that was left behind", () => {
     expect(ended).toHaveLength(2);
   });
 
-  test("is not ended while its tool has not come back: that was told to stop", async () => {
+  test("is not ended while its tool has not returned: it got its signal", async () => {
     const { ongoing, ended, settle } = begun();
     ongoing.act("5.0");
     await come();
@@ -456,7 +456,7 @@ describe("a sub-agent that was left behind", () => {
     expect(ended).toStrictEqual(["s:5.0"]);
   });
 
-  test("is ended by whoever goes on, however the tool of before comes back", async () => {
+  test("is ended by the next driver, whatever the earlier tool returns", async () => {
     const { ongoing, ended, settle } = begun();
     ongoing.act("5.0");
     await come();
@@ -467,7 +467,7 @@ describe("a sub-agent that was left behind", () => {
     await settle("late");
   });
 
-  test("and is at work again is not ended, though the tool of before comes back", async () => {
+  test("that works again is not ended, even if the earlier tool returns", async () => {
     const ended: string[] = [];
     const settles: ((value: string) => void)[] = [];
     const tool: Tool = {

@@ -49,20 +49,20 @@ const done = (text: string, more: object = {}): object => ({
   result: { content: [{ type: "text", text }], isError: false, code: "reconciled", ...more },
 });
 
-describe("a tool that is asked what came of a call", () => {
-  test("gets the call's key, its checked arguments and its context", async () => {
+describe("reconcile", () => {
+  test("gets the call's key, its validated arguments and its context", async () => {
     const seen: unknown[] = [];
     const check: Tool["check"] = (args) => ({ ok: true, args, value: { ...args, more: 2 } });
     await ask(writer((...given) => void seen.push(...given), { check }));
     expect(seen).toStrictEqual(["s:5.0", { at: 1, more: 2 }, context]);
   });
 
-  test("has its answer told in its own way, as what it returns is", async () => {
+  test("has its outcome rendered in the tool's own way, like what it returns", async () => {
     const tell = (returned: unknown): string => `<${String(returned)}>`;
     expect(await ask(writer(() => ({ done: "all" }), { tell }))).toStrictEqual(done("<all>"));
   });
 
-  test("may know its result, which counts as one it returned", async () => {
+  test("may return a result, which counts as one that the tool returned", async () => {
     expect(await ask(writer(() => ({ done: "written" })))).toStrictEqual(done("written"));
     expect(await ask(writer(() => Promise.resolve({ done: { lines: 3 } })))).toMatchObject({
       found: "done",
@@ -71,13 +71,13 @@ describe("a tool that is asked what came of a call", () => {
     expect(await ask(writer(() => ({ done: undefined })))).toStrictEqual(done("(no output)"));
   });
 
-  test.each([DoneSignal, TaskComplete])("may know that the whole task was done: %o", async (Done) => {
+  test.each([DoneSignal, TaskComplete])("may return that the whole task is done: %o", async (Done) => {
     expect(await ask(writer(() => ({ done: new Done("all of it") })))).toStrictEqual(
       done("Task complete", { done: "all of it" }),
     );
   });
 
-  test("may know a result that is to be cut", async () => {
+  test("may return a result that must be cut", async () => {
     const cutting = (whole: CallResult): Promise<CallResult> =>
       Promise.resolve({ ...whole, content: [{ type: "text", text: "cut" }] });
     expect(
@@ -89,7 +89,7 @@ describe("a tool that is asked what came of a call", () => {
     ).toStrictEqual(done("cut"));
   });
 
-  test("may know that nothing happened", async () => {
+  test("may return that nothing happened", async () => {
     expect(await ask(writer(() => ({ notDone: true })))).toStrictEqual({
       type: "reconciled",
       call: "5.0",
@@ -97,11 +97,11 @@ describe("a tool that is asked what came of a call", () => {
     });
   });
 
-  test.each([undefined, {}, { notDone: false }])("has found out nothing when it says %j", async (said) => {
+  test.each([undefined, {}, { notDone: false }])("has found out nothing if it returns %j", async (said) => {
     expect(await ask(writer(() => said))).toStrictEqual(unknown());
   });
 
-  test("has found out nothing when it fails, in whatever way", async () => {
+  test("has found out nothing if it fails, in any way", async () => {
     const throwing = (): never => {
       throw new Error("boom");
     };
@@ -117,7 +117,7 @@ describe("a tool that is asked what came of a call", () => {
     ).toStrictEqual(unknown("disk full"));
   });
 
-  test("is not asked with arguments that fit no longer, and not at all where it cannot say", async () => {
+  test("is not called with arguments that no longer fit, and not at all without the function", async () => {
     let asked = 0;
     const counting = writer(() => {
       asked += 1;
@@ -132,10 +132,10 @@ describe("a tool that is asked what came of a call", () => {
   });
 });
 
-describe("a tool that does not say", () => {
+describe("a reconcile that does not answer", () => {
   const never = writer(() => new Promise(() => {}));
 
-  test("is given as much as a clock can be asked for at once, where a call may take longer", async () => {
+  test("waits as long as a clock allows at once, if a call may take longer", async () => {
     const month = callOf("5.0", { args: { at: 1 }, tool: toolOf("write", { timeoutMs: 2 ** 32 }) });
     void ask(never, month);
     await come();
@@ -143,7 +143,7 @@ describe("a tool that does not say", () => {
     clock.pass(longestWait);
   });
 
-  test("is given the time of a call, and no more", async () => {
+  test("has the timeout of a call, and no more", async () => {
     let found: Fact | undefined;
     void ask(never).then((fact) => {
       found = fact;
@@ -157,13 +157,13 @@ describe("a tool that does not say", () => {
     expect(found).toStrictEqual(unknown("write did not say within 30 ms"));
   });
 
-  test("whose time nobody knows is given none, and is told by its name", async () => {
+  test("of a tool without a known timeout has none, and the error names the tool", async () => {
     const asked = ask(never, unknownCall("5.0", { name: "nobody", args: { at: 1 } }));
     clock.pass(0);
     expect(await asked).toStrictEqual(unknown("nobody did not say within 0 ms"));
   });
 
-  test("leaves no clock running, whatever came of it", async () => {
+  test("leaves no clock running, whatever it returns", async () => {
     for (const said of [() => ({ notDone: true }), () => Promise.reject(new Error("boom"))])
       await ask(writer(said));
     await ask(

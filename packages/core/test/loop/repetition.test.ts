@@ -26,13 +26,13 @@ function takesAll(pieces: readonly string[], watch: RepetitionWatch = watchOf(st
 }
 
 describe("an answer repeats itself", () => {
-  test("where a sentence came twenty times, over 1,500 characters together", () => {
+  test("if a sentence came twenty times, with over 1,500 characters together", () => {
     expect(takesAll([other(500) + sentence(75).repeat(20)])).toStrictEqual([true]);
     expect(takesAll([other(2_000) + sentence(100).repeat(19)])).toStrictEqual([false]);
     expect(takesAll([other(1_000) + sentence(74).repeat(20)])).toStrictEqual([false]);
   });
 
-  test("whenever it is looked at again, of all that has come by then", () => {
+  test("each time it is checked again, counting everything so far", () => {
     expect(takesAll([other(20), ...Array(20).fill(sentence(100))])).toStrictEqual([
       ...Array(20).fill(false),
       true,
@@ -40,18 +40,18 @@ describe("an answer repeats itself", () => {
     expect(takesAll([other(2_000), ...Array(40).fill(sentence(75))]).indexOf(true)).toBe(20);
   });
 
-  test("unless somebody asked for that sentence", () => {
+  test("unless a user asked for that sentence", () => {
     const asked = Log.of<Message>([userText(`Say${sentence(100)}`)]);
     const said = [sentence(100).repeat(20)];
     expect(takesAll(said, watchOf(stateOf({}, { history: asked })))).toStrictEqual([false]);
     expect(takesAll(said)).toStrictEqual([true]);
   });
 
-  test("where all of it was looked at once: what was looked at is not counted twice", () => {
+  test("counted once if all of it is checked at once", () => {
     expect(takesAll([sentence(100).repeat(15), "", ""])).toStrictEqual([false, false, false]);
   });
 
-  test("in one part of it: what another said is not counted with it", () => {
+  test("in one part of it: other parts do not count", () => {
     const half = sentence(100).repeat(10);
     const watch = watchOf(stateOf());
     for (const coming of [part(), part()]) {
@@ -62,7 +62,7 @@ describe("an answer repeats itself", () => {
   });
 });
 
-test("of the part that is coming its last 4,000 characters are looked at", () => {
+test("in the last 4,000 characters of the current part", () => {
   const coming = part();
   const watch = watchOf(stateOf());
   const said = other(5_000);
@@ -74,7 +74,7 @@ test("of the part that is coming its last 4,000 characters are looked at", () =>
   expect(coming).toMatchObject({ looked: 3, end: `${said.slice(-3_994)}and so` });
 });
 
-test("an answer is watched where the rule of degenerate answers is among the others, and only there", () => {
+test("an answer is watched only if the rule of degenerate answers is among the others", () => {
   expect(repetitionWatch(rules, stateOf())).toBeInstanceOf(Function);
   const list = rules.list.filter(({ name }) => name !== "degenerate_answers");
   expect(list.length).toBe(rules.list.length - 1);

@@ -65,7 +65,7 @@ describe("a request", () => {
     expect(requestOf(state, rules).messages).toBe(state.history);
   });
 
-  test("has what rules and modes say behind the history", () => {
+  test("has the notes of rules and modes after the history", () => {
     const said = (run: object, change: object = {}): string[] =>
       [...request(run, change).messages]
         .slice(1)
@@ -98,7 +98,7 @@ describe("a request", () => {
     expect(request({}, { landing: { omitTools: true } }).tools).toHaveLength(3);
   });
 
-  test("has the settings its step was prepared with over the agent's own, in that step only", () => {
+  test("has the settings its step was prepared with, which override the agent's own in that step only", () => {
     const settingsAt = (step: number): unknown =>
       request({ prepared: { step, settings: { temperature: 0.5 } } }).settings;
     expect(settingsAt(1)).toStrictEqual({ maxOutputTokens: 1_000, temperature: 0.5 });
@@ -111,7 +111,7 @@ describe("a request", () => {
     expect(request({ prepared: { step: 1 } }).toolChoice).toBe("auto");
   });
 
-  test("has the schema of its output where the model is held to it", () => {
+  test("has the schema of its output if the model is held to it natively", () => {
     const native = { output: { ...output, way: "native" as const } };
     expect(request({ output: { attempt: 0 } }, native).outputSchema).toStrictEqual({ type: "object" });
     expect(request({}, native)).not.toHaveProperty("outputSchema");
@@ -123,12 +123,12 @@ describe("a request", () => {
     expect(tool.tools).toHaveLength(4);
   });
 
-  test("keeps its messages as they are where only a setting was refused", () => {
+  test("keeps its messages if only a setting was refused", () => {
     const state = stateOf({ dropped: ["settings.temperature"] });
     expect(shaped(state, rules)).toStrictEqual({ messages: state.history, stages: [], by: [] });
   });
 
-  test("asks for the output limit that was decided on, and for no reasoning where that was refused", () => {
+  test("has the reduced output limit, and no reasoning if that was refused", () => {
     const settings = (run: object, change: object = {}): object => request(run, change).settings;
     const given = options().settings;
     expect(request({}, { settings: given }).settings).toBe(given);
@@ -159,7 +159,7 @@ describe("a request", () => {
 describe("the messages of a request", () => {
   const history = (...messages: Message[]): Partial<State> => ({ history: Log.of(messages) });
 
-  test("are the history itself, where nothing is to be changed", () => {
+  test("are the history itself, if nothing changes", () => {
     const state = stateOf();
     expect(shaped(state, rules)).toStrictEqual({ messages: state.history, stages: [], by: [] });
     expect(shaped(state, rules).messages).toBe(state.history);
@@ -189,7 +189,7 @@ describe("the messages of a request", () => {
     ]).flat(),
   ];
 
-  test("are pruned once the cache is cold, where the window is known and fills", () => {
+  test("are pruned once the cache has expired, if the window is known and fills", () => {
     const pruned = (
       more: object,
       change: object = contextOf({ window: 10_000, prune: { mode: "cache-ttl" } }),
@@ -215,7 +215,7 @@ describe("the messages of a request", () => {
     expect(pruned({ touchedAt: 1_000 }, contextOf({ window: 10_000 })).by).toStrictEqual([]);
   });
 
-  test("are never larger for having been pruned, and no others of the same size", () => {
+  test("are never larger after pruning, and the same objects for the same size", () => {
     const headChars = 4_000;
     /** What pruning makes of a result: as much longer than it was. */
     const longer = (by: number): ReturnType<typeof shaped> & { state: State } => {
@@ -247,7 +247,7 @@ describe("the messages of a request", () => {
     }
   });
 
-  test("are guarded where the guard is of requests: shortened for this once, or said not to fit", () => {
+  test("are shortened by the request guard, for this request, or do not fit", () => {
     const guardedBy = (given: object, messages: Message[] = results): ReturnType<typeof shaped> =>
       shaped(stateOf({}, history(...messages), contextOf(given as never)), rules);
     const shortened = guardedBy({ window: 10_000, guard: { results: "truncate" } });
@@ -273,7 +273,7 @@ describe("the messages of a request", () => {
   const thought = { type: "reasoning", text: "hm" } as never;
   const file = { type: "file", mediaType: "image/png", data: "AA==" } as never;
 
-  test("hold the last files alone where more were too many, each copied once", () => {
+  test("have only the last files if more were too many, each message copied once", () => {
     const file = (name: string): FilePart => ({ type: "file", mediaType: "image/png", data: "AA==", name });
     const some: Message[] = [
       { role: "user", content: [file("a"), file("b")] },
@@ -308,7 +308,7 @@ describe("the messages of a request", () => {
     expect(sent(["files.last.6"])).toStrictEqual(some);
   });
 
-  test("are without the reasoning that was refused; an answer that was nothing else is left out", () => {
+  test("are without refused reasoning; an answer that was nothing else is left out", () => {
     const some = [
       user("a"),
       answerOf([thought]),
@@ -323,7 +323,7 @@ describe("the messages of a request", () => {
     expect([...shaped(state, rules).messages][1]).toBe([...messages][1]);
   });
 
-  test("are without the files that were refused, each as a word that it was there", () => {
+  test("are without refused files, each replaced by a note", () => {
     const named = { type: "file", mediaType: "image/png", data: "AA==", name: "cat.png" } as never;
     const some: Message[] = [
       user("a"),
@@ -344,7 +344,7 @@ describe("the messages of a request", () => {
     expect([...messages][0]).toBe(some[0]);
   });
 
-  test("are without the one file that was refused, and copied once", () => {
+  test("are without the one refused file, and copied once", () => {
     const other = { type: "file", mediaType: "image/png", data: "AB==" } as const;
     const some: Message[] = [
       { role: "user", content: [{ type: "text", text: "see" }, file, other] },
@@ -366,7 +366,7 @@ describe("the messages of a request", () => {
 });
 
 describe("the window", () => {
-  test("is what the option says, else what the model in use says", () => {
+  test("is the option's, else that of the model in use", () => {
     const origin = { api: "a", provider: "p", model: "m" };
     const models = [
       { id: "one", origin, facts: { contextWindow: 100 } },
@@ -382,7 +382,7 @@ describe("the window", () => {
     expect(windowFacts(bare)).toStrictEqual({});
   });
 
-  test("is filled by what was counted and what is newer, or by everything as it is estimated", () => {
+  test("is filled by what was counted and what is newer, or by the estimate of everything", () => {
     const history = Log.of([user("a"), user("b"), user("c")]);
     expect(sizeOf(stateOf({}, { history, counted: { tokens: 7, length: 2 } }), plain)).toBe(17);
     expect(sizeOf(stateOf({}, { history }), plain)).toBe(33);
@@ -392,7 +392,7 @@ describe("the window", () => {
     expect(frontOf(bare, plain)).toBe(0);
   });
 
-  test("is filled beside that by notes and the schema of a typed output", () => {
+  test("is also filled by notes and by the schema of a typed output", () => {
     const beside = (run: object, change: object = {}): number => besideOf(stateOf(run, {}, change), plain);
     expect(beside({})).toBe(0);
     expect(beside({ notes: ["a", "b"] })).toBe(20);
@@ -401,7 +401,7 @@ describe("the window", () => {
     expect(beside({}, { output: { ...output, way: "native" } })).toBe(0);
   });
 
-  test("leaves the output limit what the input leaves", () => {
+  test("limits the output to what the input leaves", () => {
     expect(outputThatFits(stateOf(), plain, 500)).toBe(500);
     expect(outputThatFits(stateOf({}, {}, { context: { window: 100 } }), plain, undefined)).toBeUndefined();
     const lowered = outputThatFits(stateOf({}, {}, { context: { window: 10_000 } }), plain, 50_000);
@@ -414,7 +414,7 @@ describe("the window", () => {
     expect(beside).toBeLessThan(lowered as number);
   });
 
-  test("is accounted for by source", () => {
+  test("has an account by source", () => {
     const account = accountOf(stateOf({}, {}, { system: "be brief", context: { window: 1_000 } }), plain);
     expect(account).toMatchObject({ window: 1_000 });
     expect(JSON.stringify(account)).toContain("100");
@@ -433,7 +433,7 @@ describe("room is made", () => {
     facts: [{ type: "mode", mode: "compacting", rule, evidence }],
   });
 
-  test("by a compaction when the history fills its share of the window", () => {
+  test("by a compaction if the history fills its share of the window", () => {
     expect(due({ history: many(4) })).toBeUndefined();
     expect(due({ history: many(5) })).toStrictEqual(
       compacts("compaction", { tokens: 53, limit: 100, at: 0.5 }),
@@ -461,7 +461,7 @@ describe("room is made", () => {
     });
   });
 
-  test("by a compaction, in the tagged format, where the last call was counted and was so large", () => {
+  test("by a compaction, in the tagged format, if the last call was counted and was that large", () => {
     const tagged = small({ format: "tagged" });
     const answered = { steps: 1 };
     expect(due({ history: many(9) }, tagged, answered)).toBeUndefined();
@@ -471,7 +471,7 @@ describe("room is made", () => {
     );
   });
 
-  test("by a compaction only where another one could help", () => {
+  test("by a compaction only if another one could help", () => {
     const again = (compacted: object | undefined, answers: number, run: object = {}): boolean =>
       due(
         {
@@ -497,7 +497,7 @@ describe("room is made", () => {
     expect(again(undefined, 0, { landing: { ...landing, reason: "deadline" } })).toBe(false);
   });
 
-  test("by cutting old results for good, but not under a paused answer", () => {
+  test("by cutting old results permanently, but not after a paused answer", () => {
     const long = "x".repeat(5_000);
     const results: Message[] = Array.from({ length: 4 }, (_, at) => [
       answerOf([{ type: "tool_call", id: `c${at}`, name: "read", args: {}, rawArgs: "{}" }]),
@@ -527,7 +527,7 @@ describe("room is made", () => {
     change: object = contextOf({ window: 100, compaction: null }),
   ): unknown => guarded(stateOf(run, more, change), plain);
 
-  test("where the request would not fit: by a compaction, else the run ends", () => {
+  test("if the request would not fit: by a compaction, else the run ends", () => {
     expect(guard({ history: many(9) })).toBeUndefined();
     expect(guard({ history: many(10) })).toMatchObject({
       facts: [
@@ -560,7 +560,7 @@ describe("room is made", () => {
     ).toBeUndefined();
   });
 
-  test("where a request was refused: it does not go out again as it was", () => {
+  test("if a request was refused: it is not sent again unchanged", () => {
     const error = { kind: "context_overflow", message: "too long", retryable: false } as const;
     const reduced = { error, helped: false };
     expect(guard({ history: many(2) }, { reduced })).toMatchObject({
@@ -576,7 +576,7 @@ describe("room is made", () => {
     });
   });
 
-  test("where what a hook made of it does not fit, the run ends", () => {
+  test("if a hook's messages do not fit: the run ends", () => {
     const edit: [{ keep: [number, number] }] = [{ keep: [0, 10] }];
     const hooked = (
       count: number,

@@ -38,7 +38,7 @@ const onlyFact = (state: State): unknown => {
   return action.facts[0];
 };
 
-test("the architecture tells the table as it is: each phase, its rows, and what may follow", () => {
+test("the architecture page shows the table as it is: each phase, its rows, and what may follow", () => {
   const text = readFileSync(join(import.meta.dirname, "../../../../ARCHITECTURE.md"), "utf8");
   const told: Record<string, string[]> = {};
   let phase = "";
@@ -86,22 +86,22 @@ describe("the phase", () => {
     expect(phaseOf(stateOf(run))).toBe(phase);
   });
 
-  test("is idle where there is no run", () => {
+  test("is idle if there is no run", () => {
     const { run: _run, ...idle } = stateOf();
     expect(phaseOf(idle)).toBe("idle");
     expect(said(idle)).toStrictEqual({ do: "done" });
   });
 });
 
-test("what is asked of a run where there is none is a defect, and says so", () => {
+test("without a run is a defect if a run is needed, and the error says so", () => {
   expect(() => withRun(emptyState)).toThrow(/no run: this is a defect/);
 });
 
-describe("a run that a judged turn has ended", () => {
+describe("a run that was ended by a judged turn", () => {
   const stopping = (reason: string): object => ({ stopping: { reason, ...because } });
   const inbox = [queued("more", "follow_up"), queued("word", "steer")];
 
-  test("goes on with what is queued where all was done, and ends otherwise", () => {
+  test("continues with queued messages if everything was done, and ends otherwise", () => {
     expect(onlyFact(stateOf(stopping("completed"), { inbox }))).toStrictEqual({
       type: "delivered",
       lane: "steer",
@@ -122,11 +122,11 @@ describe("a run that a judged turn has ended", () => {
   });
 });
 
-describe("a run that goes on without a new message", () => {
+describe("a run that continues without a new message", () => {
   const goesOn = { goesOn: true } as const;
   const said = { history: emptyState.history.push(answerOf([{ type: "text", text: "hi" }])) };
 
-  test("ends where its model has nothing to answer, and asks it nothing", () => {
+  test("ends if its model has nothing to answer, and does not call it", () => {
     for (const state of [stateOf(goesOn, { history: emptyState.history }), stateOf(goesOn, said)])
       expect(onlyFact(state)).toStrictEqual({
         type: "run_ended",
@@ -135,7 +135,7 @@ describe("a run that goes on without a new message", () => {
       });
   });
 
-  test("is given what waits", () => {
+  test("gets the queued messages", () => {
     const inbox = [queued("more", "follow_up")];
     expect(onlyFact(stateOf(goesOn, { ...said, inbox }))).toMatchObject({ type: "delivered", ids: ["more"] });
   });
@@ -150,7 +150,7 @@ describe("a run that goes on without a new message", () => {
   });
 });
 
-test("a call that asks is let run where a grant covers it", () => {
+test("a call that needs an approval runs if a grant covers it", () => {
   const asking = callOf("5.0", { tool: toolOf("write", { permission: "ask" }) });
   const state = acting([asking], {}, { grants: [{ id: "g", tool: "write", used: 0 }] });
   expect(rowOf(state)).toBe("a grant covers a call");
@@ -160,7 +160,7 @@ test("a call that asks is let run where a grant covers it", () => {
 describe("a run that is cancelled", () => {
   const cancelled = { abort, cancelledAt: 950 };
 
-  test("waits for what is in flight, as long as its grace lasts", () => {
+  test("waits for work in flight, as long as its grace lasts", () => {
     const inGrace = (now: number): State => stateOf({ ...cancelled, call: modelCall }, { now });
     expect(said(inGrace(1_049))).toStrictEqual({ do: "wait", until: 1_050 });
     expect(onlyFact(inGrace(1_050))).toMatchObject({ type: "model_failed" });
@@ -173,7 +173,7 @@ describe("a run that is cancelled", () => {
     });
   });
 
-  test("closes what is open, saying what is known of it, and ends", () => {
+  test("closes what is open, with what is known of it, and ends", () => {
     const calls = [
       callOf("5.0"),
       callOf("5.1", { startedAt: 1 }),
@@ -200,7 +200,7 @@ describe("a run that is cancelled", () => {
 });
 
 describe("a run that is ready", () => {
-  test("ends where a hook of it failed", () => {
+  test("ends if one of its hooks failed", () => {
     for (const run of [{ broken: error }, { broken: error, answer: { text: "x" } }])
       expect(onlyFact(stateOf(run))).toMatchObject({
         type: "run_ended",
@@ -208,7 +208,7 @@ describe("a run that is ready", () => {
       });
   });
 
-  test("for a compaction alone ends with it, unless somebody wrote meanwhile", () => {
+  test("that only compacts ends after that, unless a message came meanwhile", () => {
     const only = { only: "compaction" as const };
     expect(onlyFact(stateOf(only))).toMatchObject({ type: "run_ended", end: { rule: "compaction" } });
     expect(
@@ -225,7 +225,7 @@ describe("a run that is ready", () => {
     });
   });
 
-  test("for a clearing alone ends at once, and leaves what was written to it for the next", () => {
+  test("that only clears ends at once, and leaves queued messages to the next run", () => {
     for (const inbox of [[], [queued("a", "follow_up"), queued("b", "steer")]])
       expect(onlyFact(stateOf({ only: "clearing" }, { inbox }))).toStrictEqual({
         type: "run_ended",
@@ -234,7 +234,7 @@ describe("a run that is ready", () => {
       });
   });
 
-  test("delivers what was written to it, but not into a paused answer", () => {
+  test("delivers queued messages, but not into a paused answer", () => {
     const inbox = [queued("a", "steer"), queued("b", "follow_up"), queued("c", "steer")];
     expect(onlyFact(stateOf({}, { inbox }))).toStrictEqual({
       type: "delivered",
@@ -261,7 +261,7 @@ describe("a run that is ready", () => {
     expect(said(stateOf()).do).toBe("call_model");
   });
 
-  test("asks the model that is in use, or the one the step was prepared for", () => {
+  test("calls the model in use, or the one the step was prepared with", () => {
     const asks = (run: object): Action =>
       said(stateOf({ steps: 2, failures: 1, model: 1, ...run }, { rewritten: ["trim"] }));
     expect(asks({})).toMatchObject({
@@ -291,7 +291,7 @@ describe("a run that acts", () => {
       : [action];
   const text = (words: string): object[] => [{ type: "text", text: words }];
 
-  test("answers the calls that were judged not to run", () => {
+  test("gives calls their results that were judged not to run", () => {
     expect(
       closing(
         answered([callOf("5.0", { verdict: { do: "answer", code: "limit", text: "no" } }), callOf("5.1")]),
@@ -302,7 +302,7 @@ describe("a run that acts", () => {
     });
   });
 
-  test("answers an edited call that does not fit, unless it runs", () => {
+  test("gives an edited call that does not fit an error result, unless it runs", () => {
     const check = { ok: false, error: "at is missing", code: "invalid_args" } as const;
     expect(closing(answered([callOf("5.0", { check })]))).toStrictEqual([
       ["5.0", "invalid_args", text(texts.invalidArgs("write", "at is missing"))],
@@ -310,7 +310,7 @@ describe("a run that acts", () => {
     expect(answered([callOf("5.0", { check, startedAt: 900 })])).toStrictEqual({ do: "wait", until: 1_900 });
   });
 
-  test("skips what has not started once the run is to end or to land", () => {
+  test("skips calls that have not started once the run must end or land", () => {
     const calls = [callOf("5.0"), callOf("5.1", { startedAt: 900 }), finished("5.2")];
     const stopped = [["5.0", "skipped", text(texts.skippedForEnd("write"))]];
     expect(closing(answered(calls, { stopping: { reason: "done_tool", ...because } }))).toStrictEqual(
@@ -327,7 +327,7 @@ describe("a run that acts", () => {
     ).toStrictEqual([["5.0", "aborted", text(texts.aborted("write"))]]);
   });
 
-  test("skips what has not started behind a call where somebody wrote, in sequence", () => {
+  test("skips calls that have not started if a message came, in sequence", () => {
     const calls = [callOf("5.0"), callOf("5.1", { interrupted: true, again: true }), callOf("5.2")];
     const inbox = [queued("a", "steer")];
     const skipped = closing(
@@ -350,7 +350,7 @@ describe("a run that acts", () => {
     expect(answered([callOf("5.0")], {}, {}, { toolOrder: "sequential" }).do).toBe("start_tools");
   });
 
-  test("answers a call that has run past its time", () => {
+  test("gives a call that timed out its result", () => {
     const call = callOf("5.0", { startedAt: 500, tool: toolOf("write", { timeoutMs: 200 }) });
     expect(closing(answered([call], {}, { now: 700 }))).toStrictEqual([
       ["5.0", "timeout", text(texts.timeout("write", 200))],
@@ -363,7 +363,7 @@ describe("a run that acts", () => {
   });
 
   const agent = toolOf("write", { agent: { maxDepth: 1, most: { tokens: 5 } } });
-  test("starts what may start, and says what sub-agents among it may spend", () => {
+  test("starts what may start, with the share of each sub-agent", () => {
     expect(answered([callOf("5.0")])).toStrictEqual({ do: "start_tools", calls: ["5.0"] });
     expect(
       answered([callOf("5.0", { tool: agent }), callOf("5.1")], {}, {}, { toolOrder: "parallel" }),
@@ -390,7 +390,7 @@ describe("a run that acts", () => {
     });
   });
 
-  test("answers sub-agents for which there is nothing left", () => {
+  test("gives sub-agents an error result if nothing is left for them", () => {
     const deep = toolOf("write", { agent: { maxDepth: 0 } });
     const [one] = closing(answered([callOf("5.0", { tool: deep }), callOf("5.1")])) as [unknown[]];
     expect(one?.slice(0, 2)).toStrictEqual(["5.0", "limit"]);
@@ -398,7 +398,7 @@ describe("a run that acts", () => {
     expect(answered([finished("5.0", { tool: deep }), callOf("5.1")]).do).toBe("start_tools");
   });
 
-  test("and goes on with the compaction that was asked for meanwhile, as the table says that it may", () => {
+  test("and continues with a compaction requested meanwhile, which the table allows", () => {
     const state = acting([callOf("5.0", { tool: toolOf("write", { agent: { maxDepth: 0 } }) })], {
       compacting,
     });
@@ -409,7 +409,7 @@ describe("a run that acts", () => {
     expect(row.to).toContain("compacting");
   });
 
-  test("asks the hooks about calls: leave first, then the call as it is to run, then its result", () => {
+  test("asks the hooks about calls: first permission, then the call as it will run, then its result", () => {
     const hooks = {
       hooks: ["permission" as const, "beforeTool" as const, "afterTool" as const],
       toolOrder: "parallel" as const,
@@ -448,7 +448,7 @@ describe("a run that acts", () => {
     ).toStrictEqual({ do: "park" });
   });
 
-  test("parks where somebody's word is all that is missing", () => {
+  test("parks if only a person's answer is missing", () => {
     expect(answered([callOf("5.0", { permission: { answer: "ask" }, asked: true })])).toStrictEqual({
       do: "park",
     });
@@ -465,7 +465,7 @@ describe("a run that finishes", () => {
   const finishing = (run: object, more: object = {}, change: object = {}): State =>
     stateOf({ answer, ...run }, more, change);
 
-  test("asks for the typed output where tools were in the way, then checks it", () => {
+  test("requests the typed output if tools were in use before, then checks it", () => {
     expect(onlyFact(finishing({}, {}, { output }))).toMatchObject({
       type: "mode",
       mode: "output",
@@ -486,7 +486,7 @@ describe("a run that finishes", () => {
     });
   });
 
-  test("delivers what was written, asks the last hook, delivers what is queued, and ends", () => {
+  test("delivers steering, asks the last hook, delivers follow-ups, and ends", () => {
     const inbox = [queued("a", "follow_up"), queued("b", "steer")];
     expect(onlyFact(finishing({}, { inbox }))).toMatchObject({
       type: "delivered",
@@ -517,7 +517,7 @@ describe("a run whose model is asked, or that compacts", () => {
     });
   });
 
-  test("hears the rules whose time has come", () => {
+  test("asks the rules whose time has come", () => {
     const clock = {
       ...rules,
       list: [
@@ -539,13 +539,13 @@ describe("a run whose model is asked, or that compacts", () => {
       expect(next(state, clock)).toMatchObject(landing);
   });
 
-  test("ends the compaction where there is nothing to sum up", () => {
+  test("ends the compaction if there is nothing to summarise", () => {
     expect(onlyFact(stateOf({ compacting }))).toMatchObject({ type: "compacted", stage: "compaction" });
   });
 });
 
 describe("a row", () => {
-  test("of leave given beforehand lets a call run that it covers, and counts that", () => {
+  test("about grants lets a call run that one covers, and counts that", () => {
     const guarded = callOf("5.0", { tool: toolOf("write", { permission: "ask" }) });
     const grants = [{ id: "writes", tool: "write", used: 0 }];
     expect(onlyFact(acting([guarded], {}, { grants }))).toStrictEqual({
@@ -556,7 +556,7 @@ describe("a row", () => {
     expect(said(acting([guarded]))).toStrictEqual({ do: "ask", calls: ["5.0"] });
   });
 
-  test("of a turn that said all is done delivers what is queued before the run ends, and of another stop does not", () => {
+  test("about a turn that completes the run first delivers queued messages, but not about another end", () => {
     const inbox = [queued("more", "follow_up")];
     const stopped = (reason: "completed" | "done_tool"): unknown =>
       onlyFact(stateOf({ stopping: { reason, ...because } }, { inbox }));

@@ -37,7 +37,7 @@ const failing =
     throw new Error("boom");
   };
 
-test("one that fails hears no more of the run, the others all of it, and the run ends over the first that failed", () => {
+test("one that fails gets no more events of the run, the others get all, and the run ends with the first failure", () => {
   const heard: string[] = [];
   const others =
     (name: string): Listener =>
@@ -58,7 +58,7 @@ test("one that fails hears no more of the run, the others all of it, and the run
   ]);
 });
 
-test("of two that fail over one event the first is named, and neither ends the run twice", () => {
+test("if two fail at one event the first is named, and the run ends once", () => {
   const other: Listener = () => {
     throw new Error("bang");
   };
@@ -67,7 +67,7 @@ test("of two that fail over one event the first is named, and neither ends the r
   expect(posted).toMatchObject([{ reason: "a listener failed on warning: boom" }]);
 });
 
-test("all hear again when another run begins, which one may end in its turn", () => {
+test("all of them get events again in the next run, which one of them may end in turn", () => {
   const heard: string[] = [];
   const { telling: one, posted } = telling([failing(heard)]);
   one.tell(news("a"));
@@ -76,7 +76,7 @@ test("all hear again when another run begins, which one may end in its turn", ()
   expect([heard.length, posted.length]).toStrictEqual([2, 2]);
 });
 
-test("one that rejects later is deaf from then on, and ends the run that it heard while that is driven", async () => {
+test("one that rejects later gets no events from then on, and ends the run whose event it was, if that is still driven", async () => {
   const later = (): Listener => () => Promise.reject(new Error("later"));
   const driven = telling([later()]);
   driven.telling.tell(news("a"));
@@ -96,7 +96,7 @@ test("one that rejects later is deaf from then on, and ends the run that it hear
   expect(next.posted).toStrictEqual([]);
 });
 
-test("one that rejected in a run before hears the one that goes on", async () => {
+test("one that rejected in an earlier run gets the events of a resumed one", async () => {
   const heard: number[] = [];
   let fails = true;
   const { telling: one } = telling([
@@ -113,7 +113,7 @@ test("one that rejected in a run before hears the one that goes on", async () =>
   expect(heard).toStrictEqual([0, 1]);
 });
 
-test("one that comes or goes while an event is told hears the next, or does not", () => {
+test("one that is added or removed during an event takes part, or not, from the next event on", () => {
   const heard: string[] = [];
   const list: { current: readonly Listener[] } = { current: [] };
   const late: Listener = () => void heard.push("late");
@@ -129,7 +129,7 @@ test("one that comes or goes while an event is told hears the next, or does not"
   expect(heard).toStrictEqual(["first", "late"]);
 });
 
-test("secrets are taken out of what comes of no fact, for all who hear", () => {
+test("secrets are removed from events that come from no fact, for all listeners", () => {
   const heard: RondoEvent[] = [];
   const hear: Listener = (event) => void heard.push(event);
   const secret = `sk-ant-${"a1B2c3D4".repeat(6)}`;

@@ -120,13 +120,13 @@ const partialOf = (content: AssistantMessage["content"], kind: string): object =
   stop: { kind, wire: "unknown" },
 });
 
-test("a model is called with the request, the signal, the clocks of a stream, and whose time it is", () => {
+test("a model is called with the request, the signal, the stream's timeouts, and the clock", () => {
   const { given, controller, clock } = watch();
   const { connectMs, firstByteMs, idleMs } = clocks;
   expect(given).toStrictEqual([request, controller.signal, { connectMs, firstByteMs, idleMs }, clock]);
 });
 
-test("a model's answer is the answer, its events are passed on, and the clocks are let go", async () => {
+test("a model's answer is returned, its events are passed on, and the timers are cleared", async () => {
   const call = watch();
   const args: ModelEvent = { type: "tool_args_delta", index: 1, id: "c", name: "f", delta: "{" };
   const warning: ModelEvent = { type: "warning", code: "odd", message: "It is odd." };
@@ -143,7 +143,7 @@ test.each([
   ["text", delta("s")],
   ["thoughts", thought("hm")],
   ["arguments", { type: "tool_args_delta", index: 1, id: "c", name: "f", delta: "{" } as const],
-])("%s that somebody was told are an answer that was shown, and nothing else is", (_what, said) => {
+])("%s passed to a listener make an answer that was shown, and nothing else does", (_what, said) => {
   const call = watch();
   call.emit(progress);
   call.emit({ type: "warning", code: "odd", message: "It is odd." });
@@ -156,7 +156,7 @@ test.each([
   expect(unheard.shown()).toBe(false);
 });
 
-test("a text whose place a model does not say, as one in plain JavaScript may not, is one text", async () => {
+test("text without an index, which plain JavaScript may send, is one text", async () => {
   const call = watch();
   const placeless = (text: string): ModelEvent => ({ type: "text_delta", text }) as ModelEvent;
   for (const text of ["s", "o"]) call.emit(placeless(text));
@@ -165,7 +165,7 @@ test("a text whose place a model does not say, as one in plain JavaScript may no
   expect(call.heard.map((event) => "text" in event && event.text)).toStrictEqual(["s", "o"]);
 });
 
-test("a call that nobody hears, as one for a summary, is answered like any other, whatever comes", async () => {
+test("a call without listeners, e.g. for a summary, is answered like any other, whatever it emits", async () => {
   const events: ModelEvent[] = [
     { type: "warning", code: "odd", message: "odd" },
     { type: "tool_args_delta", index: 1, id: "x", name: "look", delta: "{" },
@@ -183,7 +183,7 @@ test("a call that nobody hears, as one for a summary, is answered like any other
   expect(await think(model, request, new AbortController(), clocks, handClock())).toBe(answer);
 });
 
-test("what is said while nobody listens is kept, and told to nobody", async () => {
+test("text without listeners is kept, and emitted to nobody", async () => {
   const call = watch();
   call.emit(delta("a"));
   call.leave();
@@ -193,7 +193,7 @@ test("what is said while nobody listens is kept, and told to nobody", async () =
   expect(call.heard).toStrictEqual([{ ...delta("a"), step: 4 }]);
 });
 
-test("what a model still says after its end is heard by nobody, and keeps no clock", async () => {
+test("what a model emits after its end is ignored, and keeps no timer", async () => {
   const call = watch();
   call.answers(answer);
   await come();
@@ -202,8 +202,8 @@ test("what a model still says after its end is heard by nobody, and keeps no clo
   expect(call.clock.waits()).toStrictEqual([]);
 });
 
-describe("the clocks", () => {
-  test("give a model up that says nothing at all, at the time of the first byte", async () => {
+describe("the timeouts", () => {
+  test("end a call without any event, at the first-byte timeout", async () => {
     const call = watch();
     call.clock.pass(9);
     expect(await isOpen(call)).toBe(true);
@@ -217,7 +217,7 @@ describe("the clocks", () => {
     expect(call.controller.signal.reason).toMatchObject({ kind: "timeout" });
   });
 
-  test("give a model up that falls silent, a while after its last word, and keep its text", async () => {
+  test("end a call that falls silent, after the idle timeout, and keep its text", async () => {
     const call = watch();
     call.clock.pass(9);
     call.emit(delta("Hel"));
@@ -235,7 +235,7 @@ describe("the clocks", () => {
     expect(call.controller.signal.reason).toBeInstanceOf(RondoError);
   });
 
-  test("count any event as a sign of life", async () => {
+  test("are reset by any event", async () => {
     const call = watch();
     for (let at = 0; at < 5; at += 1) {
       call.clock.pass(9);
@@ -246,7 +246,7 @@ describe("the clocks", () => {
     expect(await call.failure()).toMatchObject({ kind: "stream_idle" });
   });
 
-  test("count a silence from the last of several events that were told together", async () => {
+  test("count idle time from the last of several events that were emitted together", async () => {
     const call = watch();
     call.clock.pass(9);
     call.emit(delta("Hel"), true);
@@ -257,14 +257,14 @@ describe("the clocks", () => {
     expect(await call.failure()).toMatchObject({ kind: "stream_idle" });
   });
 
-  test("let the idle clock begin with the first event, also where it is the shorter one", async () => {
+  test("start the idle timer with the first event, also if it is the shorter one", async () => {
     const call = watch({ firstByteMs: 10, idleMs: 3 });
     call.emit(progress);
     call.clock.pass(3);
     expect(await call.failure()).toMatchObject({ kind: "stream_idle" });
   });
 
-  test("let a model's own clocks count over the agent's, a longer wait, a shorter one or none", async () => {
+  test("use a model's own values before the agent's: a longer one, a shorter one or none", async () => {
     const longer = watch({}, undefined, { firstByteMs: 15 });
     longer.clock.pass(14);
     expect(await isOpen(longer)).toBe(true);
@@ -284,7 +284,7 @@ describe("the clocks", () => {
     expect(await none.failure()).toMatchObject({ message: expect.stringContaining("clocks.totalMs") });
   });
 
-  test("take no warning for a sign of life: a model tells what it leaves out before it asks for anything", async () => {
+  test("are not reset by a warning: a model says what it leaves out before it sends anything", async () => {
     const warning: ModelEvent = { type: "warning", code: "unsupported_setting", message: "topK is left out" };
     const waits = watch({ firstByteMs: 10, idleMs: 3 });
     waits.emit(warning);
@@ -300,7 +300,7 @@ describe("the clocks", () => {
     expect(await silent.failure()).toMatchObject({ kind: "stream_idle" });
   });
 
-  test("let the first byte's begin when a call that waits in its model's own queue has its turn", async () => {
+  test("start the first-byte timer when a call that waits in its model's own queue has its turn", async () => {
     const call = watch();
     const { promise, resolve } = Promise.withResolvers<void>();
     call.clock.pass(9);
@@ -317,7 +317,7 @@ describe("the clocks", () => {
     });
   });
 
-  test("let all of it take its time in a queue as well, and are let go where it had no turn", async () => {
+  test("do not count time in a queue at all, and are cleared if the call never had its turn", async () => {
     const call = watch();
     call.queued(new Promise(() => {}));
     call.clock.pass(100);
@@ -349,7 +349,7 @@ describe("the clocks", () => {
     expect(call.clock.waits()).toStrictEqual([18]);
   });
 
-  test("find an idle stream out in time also where the first event may take longer", async () => {
+  test("find an idle stream on time even if the first event may take longer", async () => {
     const call = watch({ firstByteMs: 90 });
     expect(call.clock.waits()).toStrictEqual([20]);
     call.clock.pass(5);
@@ -360,7 +360,7 @@ describe("the clocks", () => {
     expect(await call.failure()).toMatchObject({ kind: "stream_idle" });
   });
 
-  test("give a model up that talks for too long", async () => {
+  test("end a call that takes too long in total", async () => {
     const call = watch();
     for (let at = 0; at < 11; at += 1) {
       call.emit(delta("."));
@@ -375,7 +375,7 @@ describe("the clocks", () => {
     });
   });
 
-  test("name the whole time where both ran out, and wait no longer at once than timers can", async () => {
+  test("name the total timeout if both passed, and wait no longer at once than timers can", async () => {
     const call = watch({ firstByteMs: 100 });
     call.clock.pass(100);
     expect(await call.failure()).toMatchObject({ message: expect.stringContaining("clocks.totalMs") });
@@ -386,7 +386,7 @@ describe("the clocks", () => {
     expect(long.clock.waits()).toStrictEqual([2 ** 31 - 1]);
   });
 
-  test("are not asked after a model that had no time to begin with", async () => {
+  test("are not checked after a model that had no time to begin", async () => {
     const call = watch({ totalMs: 0 });
     expect(await call.failure()).toMatchObject({ kind: "timeout" });
     expect(call.controller.signal.aborted).toBe(true);
@@ -409,7 +409,7 @@ describe("a model that fails", () => {
     expect(call.clock.waits()).toStrictEqual([]);
   });
 
-  test("by throwing at once rejects as well", async () => {
+  test("by throwing synchronously rejects too", async () => {
     const model = {
       id: "m",
       origin,
@@ -423,7 +423,7 @@ describe("a model that fails", () => {
     expect(clock.waits()).toStrictEqual([]);
   });
 
-  test("leaves its text behind, piece by piece as it came, and no thoughts", async () => {
+  test("leaves its partial text, piece by piece as it came, and no thoughts", async () => {
     const call = watch();
     const facts = {
       retryable: false,
@@ -453,7 +453,7 @@ describe("a model that fails", () => {
     );
   });
 
-  test("with nothing more known says nothing more of it", async () => {
+  test("without known details adds none", async () => {
     const call = watch();
     call.emit(delta("a"));
     call.fails(new RondoError("server_error", "broke"));
@@ -469,7 +469,7 @@ describe("a model that fails", () => {
     expect(error.cause).toBeUndefined();
   });
 
-  test("after thoughts alone leaves nothing behind", async () => {
+  test("after thoughts alone leaves nothing", async () => {
     const call = watch();
     call.emit(thought("I think"));
     call.emit({ type: "tool_args_delta", index: 1, id: "x", name: "look", delta: "{" });
@@ -477,7 +477,7 @@ describe("a model that fails", () => {
     expect((await call.failure()).partial).toBeUndefined();
   });
 
-  test("knows best itself what had arrived", async () => {
+  test("knows itself best what had arrived", async () => {
     const call = watch();
     const partial = answerOf([{ type: "text", text: "its own" }]);
     call.emit(delta("a"));
@@ -487,7 +487,7 @@ describe("a model that fails", () => {
 });
 
 describe("an abort", () => {
-  test("is what a model failed of that fails after its signal has fired", async () => {
+  test("is the failure of a model that fails after its signal fired", async () => {
     const call = watch();
     const thrown = new Error("socket hang up");
     call.emit(delta("a"));
@@ -499,7 +499,7 @@ describe("an abort", () => {
     expect(error.partial).toStrictEqual(partialOf([{ type: "text", text: "a" }], "aborted"));
   });
 
-  test("keeps what the model itself says of what came, and what it cost", async () => {
+  test("keeps the model's own partial answer and usage", async () => {
     const call = watch();
     const partial = answerOf([{ type: "text", text: "its own" }]);
     call.emit(delta("a"));
@@ -511,7 +511,7 @@ describe("an abort", () => {
     expect(error.retryable).toBe(false);
   });
 
-  test.each(["auth", "network"] as ErrorKind[])("is no matter of kinds: %s", async (kind) => {
+  test.each(["auth", "network"] as ErrorKind[])("does not depend on kinds: %s", async (kind) => {
     const call = watch();
     call.controller.abort();
     call.fails(new RondoError(kind, "gone"));
@@ -520,7 +520,7 @@ describe("an abort", () => {
   });
 });
 
-describe("an answer that has come to one sentence over and over", () => {
+describe("an answer that repeats one sentence over and over", () => {
   const sorry = " I apologize for the confusion.".repeat(100);
   const brokenOff = (content: AssistantMessage["content"]): object => ({
     role: "assistant",
@@ -530,7 +530,7 @@ describe("an answer that has come to one sentence over and over", () => {
   });
   const watched = (): Watched => watch({}, repetitionWatch(rules, stateOf()));
 
-  test("is broken off, and what was heard of it stands as one that ran into the output limit", async () => {
+  test("is aborted, and is kept as one that reached the output limit", async () => {
     const call = watched();
     call.emit(delta("So. "));
     expect(call.controller.signal.aborted).toBe(false);
@@ -544,7 +544,7 @@ describe("an answer that has come to one sentence over and over", () => {
     expect(await call.answered).toStrictEqual(brokenOff([{ type: "text", text: `So. ${sorry}` }]));
   });
 
-  test("is looked at each time 2,000 characters have come, whatever part they are of", async () => {
+  test("is checked each time 2,000 characters have come, in whatever part", async () => {
     const call = watched();
     call.emit(thought("?".repeat(100)));
     const piece = sorry.slice(0, 31);
@@ -557,7 +557,7 @@ describe("an answer that has come to one sentence over and over", () => {
     await call.answered;
   });
 
-  test("is no such thing for what a thought and a text say together", async () => {
+  test("is not one if a thought and a text only repeat it together", async () => {
     const call = watched();
     const half = " I apologize for the confusion.".repeat(33);
     call.emit(thought(half));
@@ -567,7 +567,7 @@ describe("an answer that has come to one sentence over and over", () => {
     expect((await call.failure()).partial?.content).toStrictEqual([{ type: "text", text: half }]);
   });
 
-  test("in its thoughts is broken off as well, and those stand before the text", async () => {
+  test("in its thoughts is aborted too, and these come before the text", async () => {
     const call = watched();
     call.emit(delta("So.", 1));
     call.emit(thought(sorry));
@@ -580,7 +580,7 @@ describe("an answer that has come to one sentence over and over", () => {
     );
   });
 
-  test("is told no further, nor kept, from there on", async () => {
+  test("is not emitted, nor kept, from there on", async () => {
     const call = watched();
     for (const text of ["So.", sorry, "Well."]) call.emit(delta(text));
     expect(call.heard).toStrictEqual([{ ...delta("So."), step: 4 }]);
@@ -588,7 +588,7 @@ describe("an answer that has come to one sentence over and over", () => {
     expect((await call.answered).content).toStrictEqual([{ type: "text", text: `So.${sorry}` }]);
   });
 
-  test("stands when its time is over, where the model does not let go", async () => {
+  test("is kept when its timeout passes, if the model does not stop", async () => {
     const call = watched();
     call.emit(delta(sorry));
     call.emit(progress);

@@ -28,13 +28,13 @@ function refused(contextWindow: number, given: Partial<RunOptions>, run: Partial
 describe("a window that a refusal named", () => {
   const models = [model("one"), model("two", { contextWindow: 9_000, maxInputTokens: 8_000 })];
 
-  test("is known from then on, of the model that was asked", () => {
+  test("is known from then on, for the model that was called", () => {
     const state = refused(4_096, { models });
     expect(windowFacts(state)).toEqual({ contextWindow: 4_096 });
     expect(windowFacts({ ...state, run: { ...(state.run as Run), model: 1 } })).toEqual(models[1]?.facts);
   });
 
-  test("holds where it is less than what was known, and not where it is more", () => {
+  test("is used if it is smaller than the known one, and not if it is larger", () => {
     expect(windowFacts(refused(4_096, { models }, { model: 1 }))).toEqual({
       contextWindow: 4_096,
       maxInputTokens: 4_096,
@@ -46,13 +46,13 @@ describe("a window that a refusal named", () => {
     expect(windowFacts(refused(10_000, { models }, { model: 1 }))).toEqual(models[1]?.facts);
   });
 
-  test("is held against the option as well, which may not know", () => {
+  test("is compared with the option too, which may be wrong", () => {
     const context = (window: number): Partial<RunOptions> => ({ models, context: contextFacts({ window }) });
     expect(windowFacts(refused(4_096, context(32_000)))).toEqual({ contextWindow: 4_096 });
     expect(windowFacts(refused(4_096, context(2_000)))).toEqual({ contextWindow: 2_000 });
   });
 
-  test("is what the last refusal said: a server may have been started anew", () => {
+  test("is that of the last refusal: a server may have been restarted", () => {
     const state = refused(4_096, { models });
     const again = { ...state, run: { ...(state.run as Run), call: asked } };
     const later = reduce(again, recordOf({ type: "model_failed", error: refusal(16_384) }), rules);
@@ -60,12 +60,12 @@ describe("a window that a refusal named", () => {
     expect(windowFacts(state)).toEqual({ contextWindow: 4_096 });
   });
 
-  test("is none where a number is no window, or where nobody was asked", () => {
+  test("is ignored if the number is no window, or if no model was called", () => {
     for (const none of [0, -1, Number.NaN]) expect(refused(none, { models })).not.toHaveProperty("windows");
     expect(refused(4_096, { models }, { call: undefined } as never)).not.toHaveProperty("windows");
   });
 
-  test("is that of whoever sums up, where a summary was refused", () => {
+  test("is that of the summarising model, if a summary was refused", () => {
     const compacting = { rule: "guard", evidence: {}, summaries: [], failures: 0, call: { startedAt: 1 } };
     const fails = recordOf({ type: "summary_failed", error: refusal(2_048) });
     const apart = stateOf(

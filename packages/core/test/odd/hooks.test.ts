@@ -195,7 +195,7 @@ test.each<[keyof Hooks, unknown, string]>([
   },
 );
 
-describe("what a hook has given stays as it was given, whatever it does to it afterwards", () => {
+describe("what a hook has returned does not change later, whatever the hook does with it", () => {
   test("a message of transformContext", async () => {
     const own = userText("as given");
     const hooks: Hooks = {
@@ -210,7 +210,7 @@ describe("what a hook has given stays as it was given, whatever it does to it af
     expect((await session.replay()).firstDifference).toBeUndefined();
   });
 
-  test("a message of onFinish, which stays the hook's own and may hold bytes", async () => {
+  test("a message of onFinish, which stays the hook's own and may contain bytes", async () => {
     const own = {
       role: "user",
       content: [{ type: "file", mediaType: "image/png", data: new Uint8Array([1]) }],
@@ -247,7 +247,7 @@ test.each([
   "",
   [{ role: "user", content: [] }],
   [{ role: "user", content: [{ type: "text", text: " " }] }],
-])("onFinish that says nothing (%j) has no more work", async (nothing) => {
+])("onFinish that returns nothing (%j) has no more work", async (nothing) => {
   const model = scripted([say("done")]);
   const session = await new Agent({ model, hooks: { onFinish: () => nothing as string } }).open("s");
   expect((await session.send("go")).end?.reason).toBe("completed");

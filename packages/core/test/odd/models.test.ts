@@ -56,7 +56,7 @@ const journals: readonly (readonly [string, () => Journal])[] = [
   ["where they are kept as text", textJournal],
 ];
 
-describe.each(journals)("what a model gives back that is no JSON, %s", (_where, journal) => {
+describe.each(journals)("what a model returns that is not JSON, %s", (_where, journal) => {
   const ask = (answer: () => unknown) =>
     new Agent({ model: own(answer), tools: [echo("look")], retry: null, journal: journal() }).run("go");
 
@@ -72,12 +72,12 @@ describe.each(journals)("what a model gives back that is no JSON, %s", (_where, 
     expect(end).toMatchObject({ reason: "error", error: { kind: "protocol", message } });
   });
 
-  test("a bigint among what no one reads is named as well", async () => {
+  test("a bigint in a member that nobody reads is named too", async () => {
     const { end } = await ask(() => said({ raw: { id: 7n } }));
     expect(end?.error?.message).toContain("raw.id is a bigint");
   });
 
-  test("a zero below zero is zero: a journal would give it back so", async () => {
+  test("a negative zero becomes zero, as a journal would return it", async () => {
     const { messages } = await ask(() => called({ at: -0, in: [-0, new Date(0)] }));
     expect(callsOf(messages[1] as AssistantMessage)[0]?.args).toEqual({
       at: 0,
@@ -98,7 +98,7 @@ describe.each(journals)("what a model gives back that is no JSON, %s", (_where, 
     ]);
   });
 
-  test("is kept as JSON has it where it has a way to say it: a date, bytes of a file, what has no value", async () => {
+  test("is stored in its JSON form if it has one: a date, bytes of a file, a member without a value", async () => {
     const picture = { type: "file", mediaType: "image/png", data: new Uint8Array([1, 2]) };
     const { messages } = await ask(() =>
       said({
@@ -122,7 +122,7 @@ describe.each(journals)("what a model gives back that is no JSON, %s", (_where, 
   });
 });
 
-test("a member that every object has stays data, and what lies deep is kept whole", async () => {
+test("a member with the name of an inherited one stays data, and deep values are stored in full", async () => {
   let deep: unknown = "at the bottom";
   for (let level = 0; level < 300; level += 1) deep = { deep };
   const args = JSON.parse(`{"__proto__":{"at":1},"in":${JSON.stringify(deep)}}`) as object;
@@ -131,7 +131,7 @@ test("a member that every object has stays data, and what lies deep is kept whol
   expect(JSON.stringify(asked)).toContain(JSON.stringify(args).slice(1, -1));
 });
 
-test("what a model writes into its answer later changes nothing, and it may: the history has its own", async () => {
+test("what a model later changes in its answer has no effect, and is allowed: the history has a copy", async () => {
   const mine = { ...(said({}) as AssistantMessage), content: [{ type: "text" as const, text: "first" }] };
   const model: Model = {
     id: "own-model",
@@ -150,7 +150,7 @@ test("what a model writes into its answer later changes nothing, and it may: the
   ]);
 });
 
-test("an answer that does not say whose it is is that of the model that was asked", async () => {
+test("an answer without an origin has that of the called model", async () => {
   const { messages } = await new Agent({ model: own(() => said({ origin: undefined })) }).run("go");
   expect(messages.at(-1)).toMatchObject({ origin });
 });

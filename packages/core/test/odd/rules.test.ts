@@ -113,7 +113,7 @@ const notWords: [string, Record<string, (...given: never[]) => unknown>, string]
 ];
 
 test.each(notWords)(
-  "a rule that says in %s what no rule may say has failed: no call runs past it",
+  "a rule that returns an invalid value in %s has failed: no call runs despite it",
   async (moment, says, words) => {
     const ran: unknown[] = [];
     const look = echo("look", { execute: (args) => void ran.push(args) });
@@ -139,7 +139,7 @@ test.each<[unknown, string]>([
   );
 });
 
-test("a rule that says that a call may run lets it run", async () => {
+test("a rule that returns a verdict to run lets the call run", async () => {
   const rule: Rule = { name: "mine", version: 1, judgeCall: () => ({ do: "run" }) };
   const model = scripted([call("look"), say("done")]);
   const { end, steps } = await new Agent({ model, tools: [echo("look")], rules: [rule], ...quick }).run("go");
@@ -157,7 +157,7 @@ test("a rule that throws in left ends the run and is named", async () => {
   expect(isPaired(session.messages)).toBe(true);
 });
 
-test("a rule that throws while an aborted run ends its sub-agent does not hold it up", async () => {
+test("a rule that throws while an aborted run ends its sub-agent does not delay the end", async () => {
   const press = echo("press", { permission: "ask" });
   const child = new Agent({ model: scripted([call("press")]), tools: [press] });
   const tools = [subAgent({ name: "ask", description: "Asks another", agent: child })];
@@ -174,7 +174,7 @@ test("a rule that throws while an aborted run ends its sub-agent does not hold i
   expect(session.result?.end?.reason).toBe("aborted");
 });
 
-test("a rule that throws in fold ends a run that another process left, once it is gone on with", async () => {
+test("a rule that throws in fold ends a run that another process left, once it is resumed", async () => {
   const journal = memoryJournal();
   const options = { tools: [echo("look", { permission: "ask" })], journal, ...quick };
   const model = scripted([call("look"), say("done")]);
@@ -186,13 +186,13 @@ test("a rule that throws in fold ends a run that another process left, once it i
   expect(session.status).toBe("idle");
 });
 
-test("a type of record that a rule names without a function is told to nobody", async () => {
+test("a type of record that a rule names without a function is not passed to it", async () => {
   const rule: unknown = { name: "mine", version: 1, init: () => 0, fold: { turn_judged: undefined } };
   const { end } = await new Agent({ model: scripted([say("done")]), rules: [rule as Rule] }).run("go");
   expect(end?.reason).toBe("completed");
 });
 
-test("a rule that names types of records is told of those alone, as itself", async () => {
+test("a rule that names types of records gets only those, and is called as a method", async () => {
   class Counting {
     readonly name = "mine";
     readonly version = 1;
@@ -216,7 +216,7 @@ test("a rule that names types of records is told of those alone, as itself", asy
   expect(seen).toEqual([0, 2, 4]);
 });
 
-test("a rule is not told of records from before the first run: it has no memory yet", async () => {
+test("a rule does not get records from before the first run, because it has no memory yet", async () => {
   const told: unknown[] = [];
   const rule: Rule<string[]> = {
     name: "mine",

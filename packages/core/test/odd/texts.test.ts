@@ -118,7 +118,7 @@ function agentWith(texts: Partial<Texts>, { script, options }: Scene, journal: J
   });
 }
 
-test("every text there is has its scene", () => {
+test("every text function has a scene here", () => {
   const played = [...Object.keys(scenes), "notExecuted", "aborted", "outcomeUnknown"];
   expect(Object.keys(defaultTexts).filter((name) => !played.includes(name))).toEqual([]);
 });
@@ -137,7 +137,7 @@ describe.each(Object.entries(scenes))("the text %s", (name, scene) => {
     expect(journal.read("s").filter((record) => record.type === "run_ended")).toHaveLength(1);
   });
 
-  test("that is a text is said", async () => {
+  test("that is a string is used", async () => {
     const journal = memoryJournal();
     const session = await agentWith({ [name]: () => "our words" }, scene, journal).open("s");
     const { end } = await (scene.play?.(session) ?? session.send("go"));
@@ -145,10 +145,10 @@ describe.each(Object.entries(scenes))("the text %s", (name, scene) => {
   });
 });
 
-describe("words that fail while a run is closed are ours", () => {
+describe("texts that fail while a run is closed are replaced by ours", () => {
   const texts = Object.fromEntries(Object.keys(defaultTexts).map((name) => [name, none])) as Partial<Texts>;
 
-  test("where it is aborted before a call was run, and while one is", async () => {
+  test("if it is aborted before a call has run, and while one runs", async () => {
     const never = echo("look", { execute: () => new Promise(() => {}) });
     for (const tools of [[echo("look", { permission: "ask" })], [never]]) {
       const journal = memoryJournal();
@@ -162,7 +162,7 @@ describe("words that fail while a run is closed are ours", () => {
     }
   });
 
-  test("where the abort came between the intent of a call and its start", async () => {
+  test("if the abort came between the intent of a call and its start", async () => {
     const journal = memoryJournal();
     let session: Session | undefined;
     const slow: Journal = {
@@ -177,7 +177,7 @@ describe("words that fail while a run is closed are ours", () => {
     expect((await session.send("go")).end?.reason).toBe("aborted");
   });
 
-  test("where a crash cut a write off", async () => {
+  test("if a crash interrupted a write", async () => {
     const journal = memoryJournal();
     const never = echo("look", { effect: "write", execute: () => new Promise(() => {}) });
     const first = await agentWith({}, { script: [look], options: { tools: [never] } }, journal).open("s");
@@ -194,13 +194,13 @@ describe("words that fail while a run is closed are ours", () => {
   });
 });
 
-test("a text that is not given is ours, also where its name is", async () => {
+test("a text that is not given is ours, also if it has the name of an inherited member", async () => {
   const journal = memoryJournal();
   const session = await agentWith({ denied: undefined } as never, scenes.denied, journal).open("s");
   expect((await session.send("go")).end?.reason).toBe("completed");
 });
 
-test("what fails is a RondoError for whoever asks for the words without a run", async () => {
+test("the failure is a RondoError for a caller who asks for the texts without a run", async () => {
   const journal = memoryJournal();
   const session = await agentWith({ landing: none }, scenes.landing, journal).open("s");
   await session.send("go");

@@ -58,7 +58,7 @@ describe("a tool that throws", () => {
 describe("a tool that returns", () => {
   const never = (): Promise<never> => Promise.reject(new Error("nobody waits for this"));
 
-  test("an error has failed, as one that throws it", async () => {
+  test("an error has failed, like one that throws it", async () => {
     const warned: string[] = [];
     const { session } = await called(() => new Error("no such file"));
     expect(session.messages[2]).toMatchObject({ isError: true, content: [{ text: "Error: no such file" }] });
@@ -114,7 +114,7 @@ describe("a tool that returns", () => {
   });
 
   // A rejection that nobody hears fails the test's file.
-  test("promises in place of what they come to is told so, or what stands beside them; and their failures end no process", async () => {
+  test("promises instead of values gets an error that says so, or its other values are used; and their rejections end no process", async () => {
     const { session } = await called(() => ["a", "b"].map(never));
     expect(session.messages[2]).toMatchObject({
       isError: true,
@@ -127,7 +127,7 @@ describe("a tool that returns", () => {
   });
 });
 
-describe("the records stay as they were, though", () => {
+describe("the records do not change if", () => {
   const change = (args: { list: unknown[]; more?: boolean }): void => {
     args.list.push("changed");
     args.more = true;
@@ -141,7 +141,7 @@ describe("the records stay as they were, though", () => {
   });
 
   test.each(["permission", "beforeTool", "afterTool"] as const)(
-    "the %s hook writes into what it is shown",
+    "the %s hook changes what it is shown",
     async (name) => {
       const seen: unknown[] = [];
       const hook = (view: { args: never }, result?: { content: { text?: string }[] }): undefined => {
@@ -157,7 +157,7 @@ describe("the records stay as they were, though", () => {
     },
   );
 
-  test("a tool uses the part it returned once more", async () => {
+  test("a tool uses the part it returned again", async () => {
     const part = { type: "text" as const, text: "first" };
     const { journal } = await called(() => [part]);
     part.text = "changed";
@@ -165,13 +165,13 @@ describe("the records stay as they were, though", () => {
   });
 });
 
-test("what is no JSON in a part that a tool returned is put into words, and the part stays a part", async () => {
+test("what is not JSON in a part that a tool returned is described in words, and the part stays a part", async () => {
   const { result, session } = await called(() => [{ type: "text", text: "hi", size: 10n, cause: () => {} }]);
   expect(result.end?.reason).toBe("completed");
   expect(read(session.messages)).toEqual([{ type: "text", text: "hi", size: "10", cause: "[function]" }]);
 });
 
-test("a schema whose promise is of another make is waited for, and refuses", async () => {
+test("a schema with a foreign promise is waited for, and refuses", async () => {
   const validate = (): unknown => runInNewContext('Promise.resolve({ issues: [{ message: "never" }] })');
   const inputSchema = {
     "~standard": { version: 1, vendor: "other", validate, jsonSchema: { input: () => ({ type: "object" }) } },
@@ -192,7 +192,7 @@ test("a schema whose promise is of another make is waited for, and refuses", asy
   expect(read(messages)).toMatchObject([{ text: expect.stringContaining("never") }]);
 });
 
-test("a permission hook says what becomes of the call it was asked about, and of no other", async () => {
+test("a permission hook decides about the call it was asked about, and about no other", async () => {
   const permission = (): never => ({ answer: "deny", reason: "no", call: "9.9", hook: "onFinish" }) as never;
   const { result, session } = await called(() => "ran", { hooks: { permission } });
   expect(result.end?.reason).toBe("completed");

@@ -12,7 +12,7 @@ circle.self = circle;
 const given = (value: unknown): never => value as never;
 const opened = () => new Agent({ model: scripted([say("done")]), tools: [echo("press")] }).open("s");
 
-describe("what is given and cannot be kept is refused by its place", () => {
+describe("a given value that cannot be stored is refused with its place", () => {
   const refused: readonly (readonly [string, () => unknown, string])[] = [
     [
       "a member of a part",
@@ -80,8 +80,8 @@ describe("what is given and cannot be kept is refused by its place", () => {
   });
 });
 
-describe("a limit or a point that is misspelt would be none, and is refused by name", () => {
-  test("of leave: it held for ever, and for any number of calls", async () => {
+describe("a misspelt limit or point would not apply, and is refused by name", () => {
+  test("of a grant: it would be valid for ever, and for any number of calls", async () => {
     const session = await opened();
     for (const [misspelt, meant] of [
       [{ use: 1 }, "uses"],
@@ -107,7 +107,7 @@ describe("a limit or a point that is misspelt would be none, and is refused by n
       "fork: option edit.result: a text, or a result with its",
     ],
     [{ edit: { call: "1.0", result: { content: [{ n: 1n }], isError: false } } }, "content[0].n is a bigint"],
-  ])("of a fork: it stood at the end of its session, %#", async (options, words) => {
+  ])("of a fork: it would share the whole session, %#", async (options, words) => {
     const journal = memoryJournal();
     const agent = new Agent({ model: scripted([say("done")]), journal });
     const session = await agent.open("s");
@@ -119,7 +119,7 @@ describe("a limit or a point that is misspelt would be none, and is refused by n
   });
 });
 
-test("keys that are no texts are unknown keys: the call runs alone, and its run goes on", async () => {
+test("keys that are no strings count as unknown keys: the call runs alone, and its run continues", async () => {
   const press = echo("press", { effect: "write", keys: () => given([1n]) });
   const { end, toolCalls } = await new Agent({
     model: scripted([call("press"), say("done")]),
@@ -128,7 +128,7 @@ test("keys that are no texts are unknown keys: the call runs alone, and its run 
   expect([end?.reason, toolCalls]).toEqual(["completed", 1]);
 });
 
-test("a rule whose evidence cannot be kept ends its run, and is named", async () => {
+test("a rule whose evidence cannot be stored ends its run, and is named", async () => {
   const rules: Rule[] = [
     {
       name: "mine",

@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { deferred, echo, quick } from "../support.ts";
 
 describe("a listener that failed", () => {
-  test("has ended the run it heard, and the next one is told again", async () => {
+  test("has ended the run whose event it got, and gets the events of the next one again", async () => {
     const session = await new Agent({ model: scripted([say("a"), say("b")]) }).open("s");
     const stop = session.subscribe(() => {
       throw new Error("no");
@@ -20,7 +20,7 @@ describe("a listener that failed", () => {
     expect(heard.at(-1)).toBe("run_end");
   });
 
-  test("is told no more of that run; whoever else listens is told all of it, to its end", async () => {
+  test("gets no more events of that run; other listeners get all of them, to its end", async () => {
     const model = scripted([call("look"), say("done")]);
     const session = await new Agent({ model, tools: [echo("look")] }).open("s");
     const heard: string[][] = [[], []];
@@ -34,7 +34,7 @@ describe("a listener that failed", () => {
     expect(heard[1]).toContain("tool_start");
   });
 
-  test("is told no more where it fails later, as soon as it has", async () => {
+  test("gets no more events if it fails later, from then on", async () => {
     const model = scripted([call("look"), say("done")]);
     const session = await new Agent({ model, tools: [echo("look")] }).open("s");
     const heard: string[] = [];
@@ -47,7 +47,7 @@ describe("a listener that failed", () => {
     expect(heard.at(-1)).toBe("request");
   });
 
-  test("later than the run it heard has ended that one or none, and not the run after it", async () => {
+  test("later than the end of its run ends neither that one nor the run after it", async () => {
     const late = deferred();
     const held = hold(say("b"));
     const session = await new Agent({ model: scripted([say("a"), held]) }).open("s");
@@ -69,7 +69,7 @@ describe("a listener that failed", () => {
     expect(heard.filter((type) => type === "run_end")).toHaveLength(2);
   });
 
-  test("later ends a run that somebody else began, too", async () => {
+  test("later ends a run that another caller began, too", async () => {
     const journal = memoryJournal();
     const left = await new Agent({ model: scripted([hold(say("never"))]), journal }).open("s");
     const running = left.send("go");
@@ -93,7 +93,7 @@ describe("a listener that failed", () => {
     ]);
   });
 
-  test("may be asynchronous: its rejection ends the run, and is nobody's unhandled one", async () => {
+  test("may be asynchronous: its rejection ends the run, and is not an unhandled rejection", async () => {
     const unhandled: unknown[] = [];
     const hear = (thrown: unknown): void => void unhandled.push(thrown);
     process.on("unhandledRejection", hear);
@@ -134,7 +134,7 @@ test("a session whose journal failed in the middle of a run is interrupted, not 
   expect(session.pending).toEqual([]);
 });
 
-test("a hook that answers after the journal failed is nobody's unhandled rejection", async () => {
+test("a hook that answers after the journal failed causes no unhandled rejection", async () => {
   const inner = memoryJournal();
   let full = false;
   const append: typeof inner.append = (...given) => {
@@ -172,7 +172,7 @@ test("a hook that answers after the journal failed is nobody's unhandled rejecti
   }
 });
 
-test("a hook that answers late, in a session that another has taken over, is nobody's unhandled rejection", async () => {
+test("a hook that answers late, in a session that another process has taken over, causes no unhandled rejection", async () => {
   const unhandled: unknown[] = [];
   const hear = (thrown: unknown): void => void unhandled.push(thrown);
   process.on("unhandledRejection", hear);
@@ -243,7 +243,7 @@ describe("a task", () => {
     expect([session.status, journal.read("s")]).toEqual(["idle", []]);
   });
 
-  test("whose parts say nothing is empty", async () => {
+  test("with empty parts is empty", async () => {
     const agent = new Agent({ model: scripted([]) });
     await expect(agent.run([{ type: "text", text: " " }])).rejects.toThrow(/the task is empty/);
   });
@@ -262,7 +262,7 @@ describe("messages from elsewhere", () => {
   const user = (...content: unknown[]): Message => ({ role: "user", content }) as Message;
   const hi = { type: "text", text: "hi" };
 
-  test("may hold files as bytes, and a file with nothing in it is left out", async () => {
+  test("may have files as bytes, and a file without content is left out", async () => {
     const model = scripted([say("done")]);
     const bytes = { type: "file", mediaType: "image/png", data: new Uint8Array([1, 2, 3]) };
     const odd = [
@@ -274,7 +274,7 @@ describe("messages from elsewhere", () => {
     expect(model.requests[0]?.messages[0]?.content).toEqual([hi, { ...bytes, data: "AQID" }]);
   });
 
-  test("may hold null where a file has no data, and so may parts and what a tool puts out", async () => {
+  test("may have null as a file's data, and so may parts and outputs of a tool", async () => {
     const there = { type: "file" as const, mediaType: "image/png", url: "https://a.example/b.png" };
     const given = { ...there, data: null as never };
     for (const input of [[user(hi, given)], [hi, given]]) {
@@ -290,7 +290,7 @@ describe("messages from elsewhere", () => {
     { type: "file", mediaType: "image/png" },
     { type: "file", mediaType: "image/png", data: 5, url: "https://a.example/b.png" },
     { type: "image", data: 5, url: "https://a.example/b.png" },
-  ])("of a tool: what holds nothing is no file, but data like any other: %j", async (odd) => {
+  ])("of a tool: an object without content is no file, but data like any other: %j", async (odd) => {
     const model = scripted([call("look"), say("done")]);
     const tools = [echo("look", { execute: () => [odd] as never })];
     const { messages } = await new Agent({ model, tools }).run("go");
@@ -315,7 +315,7 @@ describe("messages from elsewhere", () => {
   });
 });
 
-test("what the loop tells the model of a call's own words is cut between characters", async () => {
+test("a call's own text, quoted to the model, is cut between characters", async () => {
   const raw = `{"a":"${"x".repeat(1993)}\u{1f600}${"y".repeat(50)}`;
   const model = scripted([badArgs("look", raw), say("done")]);
   const { messages } = await new Agent({ model, tools: [echo("look")] }).run("go");
@@ -328,7 +328,7 @@ test("what the loop tells the model of a call's own words is cut between charact
   expect(JSON.stringify(messages)).toContain("characters in all");
 });
 
-test("a reason with half a character in it does not reach the model so", async () => {
+test("a reason with half a character is repaired before the model gets it", async () => {
   const model = scripted([call("look"), say("done")]);
   const session = await new Agent({ model, tools: [echo("look", { permission: "ask" })] }).open("s");
   await session.send("go");
@@ -336,7 +336,7 @@ test("a reason with half a character in it does not reach the model so", async (
   expect(messages[2]?.content).toEqual([{ type: "text", text: "Permission denied: no \ufffd" }]);
 });
 
-test("a wait that is no number is none: the call is tried again as if the provider had asked for nothing", async () => {
+test("a wait that is no number is ignored: the call is retried as if the provider had not asked for one", async () => {
   const error = new RondoError("rate_limit", "slow down", { retryAfterMs: Number.NaN });
   expect(error.toJSON()).toEqual({ kind: "rate_limit", message: "slow down", retryable: true });
   const model = scripted([fail("rate_limit", { retryAfterMs: Number.NaN }), say("done")]);
@@ -362,7 +362,7 @@ test.each<[unknown, string]>([
   expect(session.queued).toEqual([]);
 });
 
-test("messages are no word to a run: they are refused, and the session is as it was", async () => {
+test("messages are not accepted as a message to a run, and the session does not change", async () => {
   const session = await new Agent({ model: scripted([say("done")]) }).open("s");
   const messages = [{ role: "user", content: [{ type: "text", text: "hi" }] }];
   for (const lane of ["steer", "followUp"] as const)
@@ -384,7 +384,7 @@ test.each<[string, unknown, string]>([
   expect((await sent).end).toMatchObject({ reason: "aborted", evidence: { reason: text } });
 });
 
-test("a journal that gives back something other than a promise has written", async () => {
+test("a journal that returns something other than a promise has written", async () => {
   const inner = memoryJournal();
   const append = ((...given) => {
     inner.append(...given);
@@ -396,7 +396,7 @@ test("a journal that gives back something other than a promise has written", asy
   expect(end?.reason).toBe("completed");
 });
 
-test("a drain that may take for ever does not give up what is under way at once", async () => {
+test("a drain with an infinite time does not give up work in flight at once", async () => {
   const gate = deferred<string>();
   const begun = deferred();
   const look = echo("look", {

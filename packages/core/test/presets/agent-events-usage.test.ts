@@ -64,7 +64,7 @@ describe("usage", () => {
     });
   });
 
-  test("D10.50 without tracking nothing is summed and the last usage is kept all the same", async () => {
+  test("D10.50 without tracking nothing is summed, but the last usage is kept", async () => {
     const journal = memoryJournal();
     const managed = { model: scripted([[say("done"), counted]]), enableUsageTracking: false };
     await new Agent({ ...managedContext(managed), journal }).run("go", { session: "s" });
@@ -73,7 +73,7 @@ describe("usage", () => {
     expect(summary.last).toMatchObject({ calls: 1, total_tokens: 120 });
   });
 
-  test("what nobody counted is no zero: it forgets the last usage and sums nothing", async () => {
+  test("unreported usage is not zero: it resets the last usage, and nothing is summed", async () => {
     const journal = memoryJournal();
     const model = scripted([[call("look"), counted], say("done")]);
     const look = doing("look", () => "seen");
@@ -81,7 +81,7 @@ describe("usage", () => {
     expect(usageSummary(await journal.read("s"))).toMatchObject({ calls: 1, last: null });
   });
 
-  test("D10.50 the window that is left is a whole per cent between 0 and 100, or unknown", () => {
+  test("D10.50 the remaining window is a whole per cent between 0 and 100, or unknown", () => {
     expect(contextLeftPercent(25, 100)).toBe(75);
     expect(contextLeftPercent(1, 3)).toBe(67);
     expect([contextLeftPercent(1, 2), contextLeftPercent(1, 1)]).toEqual([50, 0]);
@@ -106,7 +106,7 @@ describe("the session log", () => {
     return sessionLog(await journal.read("s"), "s", resolve(options).rules);
   };
 
-  test("D10.51 each model call is a row with what was sent and one with what came, under one number", async () => {
+  test("D10.51 each model call is a row with what was sent and one with what came back, with one number", async () => {
     const answer = [
       say("Looking."),
       call("look", { a: 1 }, { id: "c1" }),
@@ -143,7 +143,7 @@ describe("the session log", () => {
     expect(times).toEqual([...times].sort((one, other) => one - other));
   });
 
-  test("D10.51 each tool output is a row with what came of the call, errors among them", async () => {
+  test("D10.51 each tool output is a row with the call's result, including errors", async () => {
     const script = [calls([["look"], ["nowhere"]]), badArgs("look", "{"), say("done")];
     const rows = (await rowsOf(scripted(script), ["go"])).filter((row) => row.type === "tool.output");
     const outputs = rows.map((row) => [row.tool, row.is_error, row.output_ref]);
@@ -153,7 +153,7 @@ describe("the session log", () => {
     expect(rows.find((row) => !row.is_error)?.result_raw).toEqual([{ type: "text", text: "seen" }]);
   });
 
-  test("D10.51 a call that failed is a request without a response, and the next has the next number", async () => {
+  test("D10.51 a failed call is a request without a response, and the next one has the next number", async () => {
     const rows = await rowsOf(scripted([fail("overloaded"), say("done")]), ["one", "two"]);
     expect(rows.map((row) => [row.type, "seq" in row ? row.seq : ""])).toEqual([
       ["llm.request", 1],
@@ -162,7 +162,7 @@ describe("the session log", () => {
     ]);
   });
 
-  test("D10.51 D9.45 a row names where its text is kept, cut or not, and nothing where no text is", async () => {
+  test("D10.51 D9.45 a row has the ref of its full text, cut or not, or none if it is not stored", async () => {
     for (const store of [undefined, null]) {
       const journal = memoryJournal();
       const model = scripted([call("look"), say("done")]);
@@ -177,7 +177,7 @@ describe("the session log", () => {
     }
   });
 
-  test("D10.51 what a hook gives in place of running a tool is an output as well, and what another makes of a result is none", async () => {
+  test("D10.51 a result that a hook gives in place of the tool is an output too, but not one that a hook changes afterwards", async () => {
     const journal = memoryJournal();
     const tools = [doing("look", () => "seen"), doing("peek", () => "peeked")];
     const model = scripted([calls([["look"], ["peek"]]), say("done")]);
@@ -197,7 +197,7 @@ describe("the session log", () => {
     ]);
   });
 
-  test("D10.51 a row of a cut result names where the whole of it is, and believes no note of the tool's own", async () => {
+  test("D10.51 a row of a cut result has the ref of the full text, and ignores notes in the tool's own text", async () => {
     for (const text of ["long line\n".repeat(6_000), "head\n\n[tool output truncated; ref=abc_1]"]) {
       const journal = memoryJournal();
       const tools = [doing("look", () => text)];

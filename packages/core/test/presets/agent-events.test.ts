@@ -37,7 +37,7 @@ const compaction = (before: number, after: number): RondoEvent[] => [
 const wire = (events: readonly AgentEvent[]): string[] => events.map((event) => JSON.stringify(event));
 
 describe("in one iteration", () => {
-  test("D3.17 reasoning comes first, then texts, then call after call, and the final text at the end", async () => {
+  test("D3.17 reasoning comes first, then texts, then the calls one by one, and the final text at the end", async () => {
     const first = [
       say("Looking."),
       think("hm"),
@@ -56,7 +56,7 @@ describe("in one iteration", () => {
     expect(only(events, "text").map((event) => event.content)).toEqual(["Looking.", "Twice."]);
   });
 
-  test("D3.17 calls are told in the order they were written, also those that were answered at once", async () => {
+  test("D3.17 calls are emitted in the order in which they were written, also those that got their results at once", async () => {
     const script = [calls([["look"], ["nowhere"], ["look"]]), say("done")];
     const { events } = await play({ model: scripted(script), tools: [look] });
     expect(only(events, "step_start").map((event) => event.title)).toEqual(["look", "nowhere", "look"]);
@@ -67,7 +67,7 @@ describe("in one iteration", () => {
     ]);
   });
 
-  test("D3.17 calls that run together are told one after another", async () => {
+  test("D3.17 parallel calls are emitted one after another", async () => {
     const gate = Promise.withResolvers<void>();
     const reading = (name: string, execute: () => unknown) =>
       tool({ name, description: name, inputSchema: { type: "object" }, effect: "read", execute });
@@ -85,7 +85,7 @@ describe("in one iteration", () => {
   });
 });
 
-test("D3.17 calls that a word from outside skipped are not told, neither their beginning nor their result", async () => {
+test("D3.17 calls that were skipped for a message are not emitted, neither their beginning nor their result", async () => {
   const heard: AgentEvent[] = [];
   const view = new AgentEventsView({}, (event) => heard.push(event));
   const speaking = doing("look", () => {
@@ -135,7 +135,7 @@ describe("shapes", () => {
     ]);
   });
 
-  test("D3.18 steps are counted anew in each iteration, and arguments that are no JSON are shown raw", async () => {
+  test("D3.18 steps are counted from one in each iteration, and arguments that are not JSON are shown raw", async () => {
     const script = [calls([["look"], ["look"]]), badArgs("look", "{oops", { id: "x" }), say("done")];
     const { events } = await play({ model: scripted(script), tools: [look] });
     expect(only(events, "step_start").map((event) => event.step_number)).toEqual([1, 2, 1]);
@@ -148,7 +148,7 @@ describe("shapes", () => {
     });
   });
 
-  test("D4.22 arguments that are no JSON are shown raw whoever answers the call, and JSON that is no object is shown as it is", async () => {
+  test("D4.22 arguments that are not JSON are shown raw whoever gives the result, and JSON that is no object is shown as it is", async () => {
     const odd = [badArgs("nowhere", "{oops"), badArgs("look", "[1,2]"), badArgs("nowhere", ""), say("done")];
     const { events } = await play({ model: scripted(odd), tools: [look] });
     const shown = only(events, "tool_call").map(({ args, raw_args }) => [args, raw_args]);
@@ -164,7 +164,7 @@ describe("shapes", () => {
     expect(only(edited, "tool_call")[0]).toMatchObject({ args: { a: 1 }, raw_args: "{oops" });
   });
 
-  test("D3.18 a duration is never below zero, though the clock be set back", async () => {
+  test("D3.18 a duration is never below zero, even if the clock is set back", async () => {
     let now = 1_000_000;
     const backwards = {
       now: () => {
@@ -179,7 +179,7 @@ describe("shapes", () => {
     expect(only(events, "step_complete").map((event) => event.duration_ms)).toEqual([0]);
   });
 
-  test("D2.8 D2.10 a compaction is told where it happens: before the final text, and between two iterations", () => {
+  test("D2.8 D2.10 a compaction is emitted where it happens: before the final text, or between two iterations", () => {
     const told: AgentEvent[] = [];
     const view = new AgentEventsView({}, (event) => told.push(event));
     const origin = { api: "a", provider: "p", model: "m" };
@@ -202,7 +202,7 @@ describe("shapes", () => {
     expect(typesOf(told)).toEqual(["compaction_start", "compaction_complete", "final"]);
   });
 
-  test("D3.17 D3.18 calls of an answer that another process heard are told as well, and what they end with is the final text", async () => {
+  test("D3.17 D3.18 calls of an answer that came to another process are emitted too, and what they end with is the final text", async () => {
     const journal = memoryJournal();
     const ask = doing("ask", () => "asked", { effect: "write", permission: "ask" });
     const finish = doing("finish", () => new DoneSignal());
@@ -226,7 +226,7 @@ describe("shapes", () => {
     expect(told.at(-1)).toEqual({ type: "final", content: "let me" });
   });
 
-  test("D3.17 such calls are told as they begin, each whole, whichever of them is approved first", async () => {
+  test("D3.17 such calls are emitted as they begin, each completely, whichever of them is approved first", async () => {
     const journal = memoryJournal();
     const ask = doing("ask", ({ a }) => `asked ${String(a)}`, { effect: "write", permission: "ask" });
     const open = (turns: Turn[]) =>
@@ -247,7 +247,7 @@ describe("shapes", () => {
     expect(typesOf(told)).toEqual([...whole, ...whole, ...whole, "final"]);
   });
 
-  test("D3.17 a sub-agent that waits for somebody and goes on is one call", async () => {
+  test("D3.17 a sub-agent that waits for an approval and continues is one call", async () => {
     const press = doing("press", () => "pressed", { effect: "write", permission: "ask" });
     const helper = subAgent({
       name: "helper",
@@ -264,7 +264,7 @@ describe("shapes", () => {
     expect(typesOf(told)).toEqual(["step_start", "tool_call", "tool_result", "step_complete", "final"]);
   });
 
-  test("D3.18 a picture in a result is told as base64, from data or from its address", async () => {
+  test("D3.18 an image in a result is base64, from data or from a data URL", async () => {
     const shots = [
       { type: "file", mediaType: "image/png", data: "AAEC" },
       { type: "file", mediaType: "image/png", url: "data:image/png;base64,BBBB" },
@@ -278,7 +278,7 @@ describe("shapes", () => {
     }
   });
 
-  test("D3.18 compactions are told when they begin and when they are over, and whether anything changed", () => {
+  test("D3.18 compactions are emitted when they begin and when they end, with whether anything changed", () => {
     const told: AgentEvent[] = [];
     const view = new AgentEventsView({ clock: { now: () => 9 } }, (event) => told.push(event));
     const heard = [...compaction(10, 3), ...compaction(3, 3)];
@@ -291,7 +291,7 @@ describe("shapes", () => {
     ]);
   });
 
-  test("D3.18 a retry is told before its wait, with its kind, its count and where the wait comes from", async () => {
+  test("D3.18 a retry is emitted before its wait, with its kind, its count and the source of the wait", async () => {
     const model = scripted(
       [fail("rate_limit", { status: 429, retryAfterMs: 3 }), fail("network"), say("done")],
       { origin: { api: "x", provider: "acme", model: "m" } },
@@ -310,13 +310,13 @@ describe("shapes", () => {
     expect(typesOf(events)).toEqual(["llm.retry", "llm.retry", "final"]);
   });
 
-  test("D3.18 D7.34 a wait that takes no heed of what the provider asked for is not told as the provider's", async () => {
+  test("D3.18 D7.34 a wait that ignores the provider's is not emitted as the provider's", async () => {
     const model = scripted([fail("rate_limit", { status: 429, retryAfterMs: 1 }), say("done")]);
     const { events } = await play({ model, llmRetry: "by_status", llmRetryBaseDelayMs: 3 });
     expect(events[0]).toMatchObject({ type: "llm.retry", delay_source: "backoff" });
   });
 
-  test("D3.18 a word in the user's place is told with its text alone", async () => {
+  test("D3.18 a message in the user's place is emitted with its text only", async () => {
     const model = scripted([say("a"), say("b")]);
     const { events } = await play({ model, getIncompleteWorkPrompt: () => "go on" });
     expect(wire(events.filter((event) => event.type === "hidden_user_message"))).toEqual([
@@ -326,7 +326,7 @@ describe("shapes", () => {
 });
 
 describe("what is not a text", () => {
-  test("D3.19 reasoning without words is not told, and a refusal is a text like any other", async () => {
+  test("D3.19 reasoning without text is not emitted, and a refusal is a text like any other", async () => {
     const signed = part({ type: "reasoning", text: "", opaque: { signature: "s" } });
     const { events } = await play({ model: scripted([[signed, refuse("I will not.")]]) });
     expect(typesOf(events)).toEqual(["final"]);
@@ -339,7 +339,7 @@ describe("what is not a text", () => {
     expect(only(onTheWay.events, "tool_result")).toHaveLength(1);
   });
 
-  test("D3.19 a search the provider made itself is a whole step, its call and its result merged by their id", async () => {
+  test("D3.19 a search that the provider ran is a complete step, its call and its result merged by their id", async () => {
     const answer = [
       part({
         type: "native",
@@ -373,7 +373,7 @@ describe("what is not a text", () => {
     ]);
   });
 
-  test("D3.20 a result is told as one text, with a word for each part that is none", async () => {
+  test("D3.20 a result is one text, with a word for each part that is no text", async () => {
     const mixed: Part[] = [
       { type: "text", text: "a" },
       { type: "file", mediaType: "image/png", data: "AA" },
@@ -386,7 +386,7 @@ describe("what is not a text", () => {
     expect(only(events, "tool_result")[0]?.result).toBe("a[image][document][other:audio/wav]b");
   });
 
-  test("D3.20 the result that is told is the one the model reads, not what the tool put out", async () => {
+  test("D3.20 the result is the one that the model reads, not what the tool returned", async () => {
     const long = doing("long", () => `${"x".repeat(150)}\n`.repeat(50));
     const model = scripted([call("long"), say("done")]);
     const context = { cap: { bytes: 400 } };
@@ -397,14 +397,14 @@ describe("what is not a text", () => {
   });
 });
 
-test("breaking off aborts the run", async () => {
+test("a reader that stops iterating aborts the run", async () => {
   const model = scripted([call("look"), say("never")]);
   const stream = new Agent(managedContext({ model, tools: [look] })).stream("go");
   for await (const event of agentEvents(stream)) if (event.type === "step_start") break;
   await expect(stream.result).rejects.toMatchObject({ kind: "aborted" });
 });
 
-test("the agent's failure ends the events as it was, with all that is known of it", async () => {
+test("the agent's failure ends the events as it is, with all its members", async () => {
   const known = { status: 402, raw: { code: "no_credit" }, retryAfterMs: 60_000 };
   const { events, failure } = await play({ model: scripted([fail("quota_exhausted", known)]) });
   expect(events).toEqual([]);

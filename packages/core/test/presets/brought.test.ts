@@ -44,22 +44,25 @@ const cases: [string, Preset, string, unknown, string][] = [
 const look = (permission: "allow" | "ask", value: unknown) =>
   tool({ name: "look", description: "d", inputSchema: { type: "object" }, permission, execute: () => value });
 
-describe("a result that somebody brings", () => {
-  test.each(cases)("%s reads under %o as the tool's own: %s", async (_rule, preset, _what, value, text) => {
-    const own = await new Agent(
-      preset({ model: scripted([call("look"), say("done")]), tools: [look("allow", value)] }),
-    ).run("go");
-    const session = await new Agent(
-      preset({ model: scripted([call("look"), say("done")]), tools: [look("ask", value)] }),
-    ).open("s");
-    await session.send("go");
-    const brought = await session.answer(session.pending[0]?.id ?? "", value);
-    expect(resultsOf(own.messages)[0]).toContain(text);
-    expect(resultsOf(brought.messages)).toEqual(resultsOf(own.messages));
-  });
+describe("a result that is given with answer", () => {
+  test.each(cases)(
+    "%s is rendered under %o like the tool's own: %s",
+    async (_rule, preset, _what, value, text) => {
+      const own = await new Agent(
+        preset({ model: scripted([call("look"), say("done")]), tools: [look("allow", value)] }),
+      ).run("go");
+      const session = await new Agent(
+        preset({ model: scripted([call("look"), say("done")]), tools: [look("ask", value)] }),
+      ).open("s");
+      await session.send("go");
+      const brought = await session.answer(session.pending[0]?.id ?? "", value);
+      expect(resultsOf(own.messages)[0]).toContain(text);
+      expect(resultsOf(brought.messages)).toEqual(resultsOf(own.messages));
+    },
+  );
 
   test.each(cases)(
-    "%s reads so inside a sub-agent under %o: %s",
+    "%s is rendered so inside a sub-agent under %o: %s",
     async (_rule, preset, _what, value, text) => {
       const journal = memoryJournal();
       const inner = new Agent(
@@ -78,7 +81,7 @@ describe("a result that somebody brings", () => {
     },
   );
 
-  test("is recorded as brought, whatever its tool tells of it, and as an error where the telling fails", async () => {
+  test("is recorded as given, however its tool renders it, and as an error if the rendering fails", async () => {
     const resultTold = async (tell: (value: unknown) => unknown, value: unknown): Promise<unknown> => {
       const journal = memoryJournal();
       const tools = [toolWith(look("ask", ""), { tell })];
@@ -107,7 +110,7 @@ describe("a result that somebody brings", () => {
     ]);
   });
 
-  test("that was recorded is played back as it is", async () => {
+  test("that was recorded is replayed unchanged", async () => {
     const session = await new Agent(
       stepSequence({ model: scripted([call("look"), say("done")]), tools: [look("ask", "")] }),
     ).open("s");

@@ -78,7 +78,7 @@ const users = (messages: readonly Message[]): string[] =>
   messages.filter(({ role }) => role === "user").map(textOf);
 
 describe("a conversation", () => {
-  test("B9.52 may run when idle, be spoken to and cancelled while running, go on or be cleared when paused", async () => {
+  test("B9.52 may run when idle, take messages and be cancelled while running, continue or be cleared when paused", async () => {
     const held = stall();
     const { talk: one } = await talk([held, say("done")]);
     expect(gates(one)).toEqual(expected("idle"));
@@ -92,7 +92,7 @@ describe("a conversation", () => {
     expect(gates(one)).toEqual(expected("idle"));
   });
 
-  test("B9.52 may be answered or cancelled while it waits, and go on or be cleared when it failed", async () => {
+  test("B9.52 may be answered or cancelled while it waits, and continue or be cleared when it failed", async () => {
     const { talk: one } = await talk([call("ask_user", { question: "which?" }), fail("auth"), say("back")]);
     const run = one.run("go")[Symbol.asyncIterator]();
     expect((await run.next()).value).toMatchObject({ type: "asking", question: "which?" });
@@ -104,7 +104,7 @@ describe("a conversation", () => {
     expect(users(one.messages)).toEqual(["go", goOn]);
   });
 
-  test("B9.52 refuses a second run while it is running, and whatever its state does not allow", async () => {
+  test("B9.52 refuses a second run while it is running, and everything that its state does not allow", async () => {
     const held = stall();
     const { talk: one } = await talk([held]);
     await expect(one.reply("x")).rejects.toThrow("no question is open");
@@ -121,8 +121,8 @@ describe("a conversation", () => {
   });
 });
 
-describe("a word while it works", () => {
-  test("B9.52 is put in before the next model call, a step each, in order", async () => {
+describe("a message while it works", () => {
+  test("B9.52 is added before the next model call, a step each, in order", async () => {
     const reached = deferred();
     const release = deferred();
     const slow = echo("slow", {
@@ -149,7 +149,7 @@ describe("a word while it works", () => {
     expect(users(model.lastRequest.messages)).toEqual(["go", "hurry", "please"]);
   });
 
-  test("B9.52 B2.11 does not keep the calls of the batch from running", async () => {
+  test("B9.52 B2.11 does not prevent the calls of the batch from running", async () => {
     const reached = deferred();
     const release = deferred();
     let ran = 0;
@@ -186,7 +186,7 @@ describe("a word while it works", () => {
     expect(users(model.lastRequest.messages)).toEqual(["go", "hurry"]);
   });
 
-  test("B9.52 is taken only while running: said before or after, it is not kept", async () => {
+  test("B9.52 is accepted only while running: before or after, it is not kept", async () => {
     const { talk: one, model } = await talk([call("ask_user", { question: "?" }), say("done"), say("again")]);
     expect(one.interrupt("early")).toBe(false);
     const run = one.run("go");
@@ -200,7 +200,7 @@ describe("a word while it works", () => {
     expect(users(model.lastRequest.messages)).toEqual(["go", "more"]);
   });
 
-  test("B9.52 during the final output brings the run back to its tools", async () => {
+  test("B9.52 during the final output makes the run use its tools again", async () => {
     const held = hold(say("not JSON"));
     const script: Script = [say("Rome."), held, say("It is Oslo."), say('{"city":"Oslo"}')];
     const model = scripted(script);
@@ -217,7 +217,7 @@ describe("a word while it works", () => {
 
 describe("a question to the user", () => {
   for (const toolOrder of ["sequential", "by_effect", "parallel"] as const)
-    test(`B9.52 lets the other tools of the batch run first, wherever it stands (${toolOrder})`, async () => {
+    test(`B9.52 lets the other tools of the batch run first, wherever it is in it (${toolOrder})`, async () => {
       const ran: string[] = [];
       const write = (name: string) => echo(name, { effect: "write", execute: () => void ran.push(name) });
       const { talk: one, model } = await talk(
@@ -235,7 +235,7 @@ describe("a question to the user", () => {
       expect(isPaired(one.messages)).toBe(true);
     });
 
-  test("B9.52 comes when it can be answered: each may be, as soon as its step is there", async () => {
+  test("B9.52 can be answered when it comes: each of them, as soon as its step is there", async () => {
     const ask = (question: string): Turn => call("ask_user", { question });
     const { talk: one } = await talk([ask("where?"), ask("when?"), say("done")], { tools: [] });
     const seen: string[] = [];
@@ -249,7 +249,7 @@ describe("a question to the user", () => {
     expect(seen).toEqual(["asking where?", ...told, "asking when?", ...told, "final_response"]);
   });
 
-  test("B9.52 B3.17 may be asked also where there is no other tool: the model is free to", async () => {
+  test("B9.52 B3.17 may be asked even if there is no other tool: the model is free to", async () => {
     const model = scripted([say("hello")]);
     const one = await Conversation.open(stepSequence({ model }), "s");
     await one.run("go").result;
@@ -257,7 +257,7 @@ describe("a question to the user", () => {
     expect([tools.map(({ name }) => name), toolChoice]).toEqual([["ask_user"], "auto"]);
   });
 
-  test("B9.52 answered with nothing is told so, whatever the model wrote in its place", async () => {
+  test("B9.52 with an empty answer tells the model so, whatever the model wrote in its place", async () => {
     const asking = call("ask_user", { question: "?", answer: "yes, delete it" });
     const { talk: one, model } = await talk([asking, asking, say("done")], { tools: [] });
     const run = one.run("go");
@@ -291,7 +291,7 @@ describe("a question to the user", () => {
     },
   );
 
-  test("B9.52 is never answered by the model, also where a hook lets every call run", async () => {
+  test("B9.52 is never answered by the model, even if a hook lets every call run", async () => {
     const asking = call("ask_user", { question: "May I?", answer: "yes, delete it" });
     const hooks = { permission: () => ({ answer: "allow" as const }) };
     const { talk: one, model } = await talk([asking, say("done")], { tools: [], hooks });
@@ -299,7 +299,7 @@ describe("a question to the user", () => {
     expect(model.lastRequest.messages.map(textOf).slice(-1)).toEqual(["No answer provided"]);
   });
 
-  test("outlives the process: another one is asked the same question, and its answer counts", async () => {
+  test("survives the process: another one gets the same question, and its answer counts", async () => {
     const journal = memoryJournal();
     const first = scripted([call("ask_user", { question: "Which?" })]);
     const before = await Conversation.open({ model: first }, "s", { journal });
@@ -316,7 +316,7 @@ describe("a question to the user", () => {
   });
 });
 
-test("a run whose steps nobody reads to their end goes on, and has its result", async () => {
+test("a run whose steps are not read to their end continues, and has its result", async () => {
   const { talk: one } = await talk([call("look"), call("look"), say("There.")]);
   const run = one.run("go");
   for await (const _step of run) break;
@@ -324,8 +324,8 @@ test("a run whose steps nobody reads to their end goes on, and has its result", 
   expect(gates(one)).toEqual(expected("idle"));
 });
 
-describe("going on", () => {
-  test("B9.52 after a cancellation tells the model of calls that have no result, and asks it to continue", async () => {
+describe("continuing", () => {
+  test("B9.52 after a cancellation tells the model which calls have no result, and asks it to continue", async () => {
     const reached = deferred();
     const slow = echo("slow", {
       execute: () => {
@@ -347,7 +347,7 @@ describe("going on", () => {
     ]);
   });
 
-  test("B9.52 after a cancellation says so of a tool that heard it too: being stopped is no result", async () => {
+  test("B9.52 after a cancellation says so of a tool that heard it too: being stopped is not a result", async () => {
     const reached = deferred();
     const slow = echo("slow", {
       execute: (_args, { signal }) => {
@@ -363,7 +363,7 @@ describe("going on", () => {
     expect(model.lastRequest.messages.slice(2).map(textOf)).toEqual([cutOff, goOn]);
   });
 
-  test("B9.52 after a cancellation while somebody was asked does the same", async () => {
+  test("B9.52 after a cancellation during a question does the same", async () => {
     const { talk: one, model } = await talk([call("ask_user", { question: "?" }), say("done")]);
     const run = one.run("go");
     await run[Symbol.asyncIterator]().next();
@@ -381,7 +381,7 @@ describe("going on", () => {
     expect(users(model.lastRequest.messages)).toEqual(["go", goOn]);
   });
 
-  test("B9.52 once it was cleared asks in a conversation that holds nothing else", async () => {
+  test("B9.52 after clear calls the model with an empty conversation otherwise", async () => {
     const { talk: one, model } = await talk([fail("auth"), say("fresh")]);
     await one.run("go").result;
     await one.clear();
@@ -389,7 +389,7 @@ describe("going on", () => {
     expect(model.lastRequest.messages.map(textOf)).toEqual([goOn]);
   });
 
-  test("after it was cleared begins with nothing in another process as well, and what was said can still be read", async () => {
+  test("after clear begins with an empty history in another process too, and the old messages can still be read", async () => {
     const journal = memoryJournal();
     const options = { model: scripted([fail("auth"), say("fresh")]), journal };
     const one = await Conversation.open(options, "c");
@@ -407,7 +407,7 @@ describe("going on", () => {
     expect((await other.session.replay()).difference).toBeUndefined();
   });
 
-  test("after it was cleared begins with nothing", async () => {
+  test("after clear begins with an empty history", async () => {
     const { talk: one, model } = await talk([fail("auth"), say("fresh"), say("more")]);
     await one.run("go").result;
     await one.clear();
@@ -419,7 +419,7 @@ describe("going on", () => {
   });
 });
 
-test("a question inside a sub-agent is asked and answered like any other, and so is the next one of the same", async () => {
+test("a question inside a sub-agent is asked and answered like any other, and so is its next one", async () => {
   const below = new Agent({
     model: scripted([
       call("ask_user", { question: "Which?" }),

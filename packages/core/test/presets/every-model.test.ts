@@ -180,7 +180,7 @@ const ways: readonly [string, (preset: Case["preset"], model: Model) => Promise<
   ],
 ];
 
-describe("a preset takes every model of its agent in the same way", () => {
+describe("a preset wraps every model of its agent in the same way", () => {
   test.each(cases.flatMap((one) => ways.map(([way, open]) => [one.of, way, one, open] as const)))(
     "%s, %s",
     async (_of, _way, one, open) => {
@@ -189,7 +189,7 @@ describe("a preset takes every model of its agent in the same way", () => {
     },
   );
 
-  test("a model is known by what it was known by, so that what a session has on record holds", async () => {
+  test("a model keeps its identity, so that the records of a session stay valid", async () => {
     const model = odd([[text("hi")]], { facts: { contextWindow: 9_000 } });
     const presets = [managedContext({ model }), stepSequence({ model }), agentStrategy({ model })];
     for (const options of presets) {
@@ -244,7 +244,7 @@ const toolCases: readonly ToolCase[] = [
   },
 ];
 
-describe("a preset takes every tool of its agent in the same way", () => {
+describe("a preset wraps every tool of its agent in the same way", () => {
   test.each(toolCases.map((one) => [one.of, one] as const))(
     "%s",
     async (_of, { tool, args, preset, reads }) => {
@@ -266,7 +266,7 @@ describe("a preset takes every tool of its agent in the same way", () => {
   );
 });
 
-describe("an answer that is none", () => {
+describe("a return value that is no answer", () => {
   const origin = { api: "odd", provider: "odd", model: "odd" };
   const stop = { kind: "end_turn", wire: "end_turn" };
   const answers: [string, unknown][] = [

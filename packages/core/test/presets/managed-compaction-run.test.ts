@@ -55,7 +55,7 @@ describe("when a compaction is due", () => {
       ],
       [],
     ],
-  ] as const)("D8.38 it goes by the last call's usage: %s", async (_name, turns, expected) => {
+  ] as const)("D8.38 the last call's usage decides: %s", async (_name, turns, expected) => {
     const { events } = await run(turns as readonly Turn[]);
     expect(compactions(events)).toEqual(expected);
   });
@@ -69,7 +69,7 @@ describe("when a compaction is due", () => {
     expect(compactions(events)).toEqual([]);
   });
 
-  test("D8.38 a compaction's own call is the last one as well, and its usage counts with the others", async () => {
+  test("D8.38 a compaction's own call is a last call too, and its usage is added to the others", async () => {
     const played = await opened({
       model: model([
         [call("read"), spent(8_500)],
@@ -109,7 +109,7 @@ describe("when a compaction is due", () => {
     expect(textOf(asked.find(isSummary)?.messages[0] as Message)).toContain("[tool output trimmed]");
   });
 
-  test("D2.9 where a tool ended the run nothing is due, nor for that before the next answer", async () => {
+  test("D2.9 if a tool ended the run nothing is due, nor because of it before the next answer", async () => {
     const done = doing("done", () => new DoneSignal("Shipped."));
     const managed = {
       model: model([
@@ -143,7 +143,7 @@ describe("the summarising call", () => {
     },
   );
 
-  test("D8.41 has no tools and may call none, and is made by the model that was named for it", async () => {
+  test("D8.41 has no tools and may call none, and uses the model that was set for it", async () => {
     const own = scripted(() => [say(good), spent(400)], { id: "own" });
     const main = model([[call("read"), spent(8_000)], say("done")]);
     const { events } = await play({
@@ -158,7 +158,7 @@ describe("the summarising call", () => {
   });
 
   test.each(["invalid_request", "server_error", "context_overflow"] as const)(
-    "D8.41 D8.44 that fails (%s) leaves the history as it is: compacted is false, and the run goes on",
+    "D8.41 D8.44 that fails (%s) leaves the history as it is: compacted is false, and the run continues",
     async (kind) => {
       const turns = [[call("read"), spent(8_000)], say("done")];
       const { events, result } = await run(turns, tagged, () => fail(kind));
@@ -168,7 +168,7 @@ describe("the summarising call", () => {
     },
   );
 
-  test("D8.41 an abort is no such failure: it ends the run", async () => {
+  test("D8.41 an abort is not such a failure: it ends the run", async () => {
     const gate = hold(say(good));
     const { session, records } = await opened({
       model: model([[call("read"), spent(8_000)], say("never")], () => gate),
@@ -183,7 +183,7 @@ describe("the summarising call", () => {
     expect(recordsOf(records(), "compacted")).toEqual([]);
   });
 
-  test("D8.42 D8.44 that brought nothing compacts nothing, and its usage is counted", async () => {
+  test("D8.42 D8.44 without a summary compacts nothing, and its usage is counted", async () => {
     const turns = [
       [call("read"), spent(8_000)],
       [say("done"), spent(100)],
@@ -197,7 +197,7 @@ describe("the summarising call", () => {
     expect(result?.messages).toHaveLength(4);
   });
 
-  test("D8.42 D8.43 whose tags are there leaves a retain and a summary message, and then what was said last", async () => {
+  test("D8.42 D8.43 with its tags leaves a retain and a summary message, and then the last texts", async () => {
     const turns = [
       [call("read"), spent(8_000)],
       [say("done"), spent(100)],
@@ -227,7 +227,7 @@ describe("the events", () => {
     });
   });
 
-  test("D8.44 come also where nothing changed: there was nothing to sum up", async () => {
+  test("D8.44 come also if nothing changed: there was nothing to summarise", async () => {
     const { session, events } = await opened({ model: model([]), tools: [reader(100)], context: tagged });
     await session.compact();
     expect(events.map(({ type }) => type).filter((type) => type.startsWith("compaction"))).toEqual([

@@ -54,8 +54,8 @@ async function run(script: readonly Turn[], retry: ManagedRetry, random = 0): Pr
 const again = (kind: ErrorKind, options: RondoErrorOptions = {}): Turn => fail(kind, options as never);
 const rateLimit = again("rate_limit", { status: 429 });
 
-describe("without a word about retries", () => {
-  test("D7.33 nothing is retried by the loop: a failure ends the run as it is", async () => {
+describe("without options for retries", () => {
+  test("D7.33 nothing is retried by the loop: a failure ends the run unchanged", async () => {
     for (const turn of [rateLimit, again("server_error", { status: 503 }), again("network")]) {
       const { calls, delays, failure } = await run([turn], {});
       expect([calls, delays]).toEqual([1, []]);
@@ -77,7 +77,7 @@ describe("by status", () => {
     expect(many.delays.slice(5)).toEqual([32_000, 60_000, 60_000, 60_000]);
   });
 
-  test("D7.34 each option is heard, and any one of them switches retries on", async () => {
+  test("D7.34 each option has an effect, and any one of them turns retries on", async () => {
     const given = { llmMaxRetries: 3, llmRetryBaseDelayMs: 10, llmRetryMaxDelayMs: 25 };
     expect((await run([rateLimit], given)).delays).toEqual([10, 20, 25]);
     expect((await run([rateLimit, say("done")], { llmRetryBaseDelayMs: 7 })).delays).toEqual([7]);
@@ -88,12 +88,12 @@ describe("by status", () => {
     expect((await run([rateLimit, say("done")], { llmRetryableStatusCodes: [] })).calls).toBe(2);
   });
 
-  test("D7.34 waits carry up to a tenth more at random", async () => {
+  test("D7.34 waits have a random share of up to a tenth", async () => {
     expect((await run([rateLimit], { llmMaxRetries: 2 }, 0.5)).delays).toEqual([1_050, 2_100]);
     expect((await run([rateLimit], { llmMaxRetries: 1 }, 0.999)).delays).toEqual([1_100]);
   });
 
-  test("D7.34 time-outs and lost connections are retried, also those of a stranger's errors; others are not", async () => {
+  test("D7.34 timeouts and lost connections are retried, also those of foreign errors; others are not", async () => {
     for (const turn of [again("timeout"), again("network"), again("stream_truncated")])
       expect((await run([turn, say("done")], { llmRetry: "by_status" })).calls).toBe(2);
     for (const message of ["Request timed out", "connection refused"])
@@ -109,7 +109,7 @@ const strange = (thrown: unknown): Turn => ({ act: "throw", thrown, sync: false 
 describe("by kind", () => {
   const byKind = { llmRetry: "by_kind" } as const;
 
-  test("D1.2 D7.35 the later defaults: 2 retries from 1 s up to 60 s, half of each wait at random", async () => {
+  test("D1.2 D7.35 the later defaults: 2 retries from 1 s up to 60 s, half of each wait random", async () => {
     expect((await run([rateLimit], byKind, 0)).delays).toEqual([500, 1_000]);
     expect((await run([rateLimit], byKind, 0.5)).delays).toEqual([750, 1_500]);
     const many = { ...byKind, llmMaxRetries: 8 };
@@ -119,7 +119,7 @@ describe("by kind", () => {
     ]);
   });
 
-  test("D7.35 what the provider asks for is waited as it is; more than the limit ends it", async () => {
+  test("D7.35 the provider's wait is used unchanged; a longer one than the limit ends the run", async () => {
     const asks = (retryAfterMs: number): Turn => again("rate_limit", { status: 429, retryAfterMs });
     expect((await run([asks(59_999), say("done")], byKind, 0.7)).delays).toEqual([59_999]);
     expect((await run([asks(60_000), say("done")], byKind)).delays).toEqual([60_000]);
@@ -133,14 +133,14 @@ describe("by kind", () => {
     expect((await run([asks(50), say("x")], { ...byKind, llmMaxRetryAfterMs: 40 })).calls).toBe(1);
   });
 
-  test("D7.35 at the end the kind is kept, nothing is to be retried, and the count stands in the evidence", async () => {
+  test("D7.35 at the end the kind is kept, the error is not retryable, and the count is in the evidence", async () => {
     const { failure, evidence } = await run([again("server_error", { status: 500 })], byKind);
     expect(failure).toMatchObject({ kind: "server_error", status: 500, retryable: false });
     expect(failure?.message.endsWith(" Automatic retry attempts were exhausted.")).toBe(true);
     expect(evidence).toMatchObject({ attempts: 3, maxAttempts: 3, failureKind: "provider" });
   });
 
-  test("D7.35 no wait ends and no attempt starts outside the window, while a call may take as long as it likes", async () => {
+  test("D7.35 no wait ends and no attempt starts after the window, while a call may take as long as it likes", async () => {
     const hint = again("overloaded", { status: 529, retryAfterMs: 50_000 });
     const window = { ...byKind, llmMaxRetries: 9, llmRetryWindowMs: 120_000 };
     const { delays, failure } = await run([hint], window);
@@ -156,7 +156,7 @@ describe("by kind", () => {
     expect((await run([...twenty, moment, say("x")], { ...byKind, llmMaxRetries: 99 })).calls).toBe(21);
   });
 
-  test("D7.35 what may pass is retried, what cannot is not, and each has its word", async () => {
+  test("D7.35 what may pass is retried, what cannot is not, and each kind has its text", async () => {
     const kinds: [ErrorKind, RondoErrorOptions, string, number][] = [
       ["rate_limit", {}, "rate_limit", 2],
       ["overloaded", {}, "overloaded", 2],
@@ -198,7 +198,7 @@ describe("by kind", () => {
     expect([played.calls, failureKind({ kind: "protocol", status })]).toEqual([calls, word]);
   });
 
-  test("D7.35 a stranger's error is read by its name, and one nobody can name is thrown unchanged", async () => {
+  test("D7.35 a foreign error is classified by its name, and an unknown one is thrown unchanged", async () => {
     class APIConnectionTimeoutError extends Error {}
     class ConnectionError extends Error {}
     for (const thrown of [
@@ -211,7 +211,7 @@ describe("by kind", () => {
     expect([calls, failure?.kind, failure?.message]).toEqual([1, "internal", "connection to my bug"]);
   });
 
-  test("D7.35 no message holds a word of the provider's", async () => {
+  test("D7.35 no message contains the provider's own text", async () => {
     const secret = "org-12345 exceeded";
     for (const kind of [
       "rate_limit",
@@ -234,7 +234,7 @@ describe("by kind", () => {
   });
 
   test.each(["context_overflow", "payload_too_large"] as const)(
-    "D7.35 nor where a request of %s could not be made smaller, whose kind is kept",
+    "D7.35 nor if a request of %s could not be made smaller, whose kind is kept",
     async (kind) => {
       const refused = fail(kind, { status: 413, message: "too large for org-4711" });
       const { calls, failure } = await run([refused], { llmRetry: "by_kind" });

@@ -98,7 +98,7 @@ describe("the stages by default", () => {
     expect(Object.keys(facts() ?? {}).sort()).toEqual(["cap", "compaction", "trim"]);
   });
 
-  test("D1.1 null, or not enabled, is off; and a stage of the agent's own option wins", () => {
+  test("D1.1 null, or not enabled, is off; and a stage in the agent's own option wins", () => {
     for (const off of [null, { enabled: false }]) {
       expect(facts({ compaction: off })).not.toHaveProperty("compaction");
       expect(facts({ toolOutputCache: off })).not.toHaveProperty("cap");
@@ -148,7 +148,7 @@ describe("compaction through the preset", () => {
     },
   );
 
-  test("D8.37 not automatic, or nobody counted: it does not compact", async () => {
+  test("D8.37 if not automatic, or without a usage, it does not compact", async () => {
     for (const [turn, compaction] of [
       [counted(999, say("done")), { auto: false }],
       [say("done"), { withoutLimit: "throw" }],
@@ -158,7 +158,7 @@ describe("compaction through the preset", () => {
     }
   });
 
-  test("D8.37 where both limits are known either may come first, and where none is, it rests or throws", async () => {
+  test("D8.37 if both limits are known either may be used, and without any it does nothing or throws", async () => {
     const known = { contextWindow: 1_000, maxInputTokens: 500 };
     for (const [limit, does] of [
       ["context_window", false],
@@ -177,7 +177,7 @@ describe("compaction through the preset", () => {
     expect(finalIn(events)).toBeUndefined();
   });
 
-  test("D8.44 results are trimmed before the check, and it is made after the calls and at the end, told from start to completion", async () => {
+  test("D8.44 results are trimmed before the check, which is made after the calls and at the end, with events for start and completion", async () => {
     const model = summing([
       counted(900, calls([["flood"], ["flood"]])),
       counted(100, call("flood")),
@@ -198,7 +198,7 @@ describe("compaction through the preset", () => {
     expect(after).toEqual([memory[1], "go", "done"]);
   });
 
-  test("D8.44 a compaction that changed nothing is told as well, and says so", async () => {
+  test("D8.44 a compaction that changed nothing is reported too, and says so", async () => {
     const model = summing([counted(900, say("done"))], { contextWindow: 1_000 }, say("  "));
     const { events } = await play({ model });
     const told = events.filter(
@@ -210,7 +210,7 @@ describe("compaction through the preset", () => {
 });
 
 describe("a forced compaction", () => {
-  test("D2.16 takes no message, compacts below the threshold, and ends with its own words", async () => {
+  test("D2.16 accepts no message, compacts below the threshold, and ends with its own text", async () => {
     const model = summing([counted(10, call("look")), counted(10, say("done"))]);
     const journal = memoryJournal();
     const agent = new Agent({ ...managedContext({ model, tools: [doing("look", () => "seen")] }), journal });
@@ -226,7 +226,7 @@ describe("a forced compaction", () => {
     expect([model.calls, stagesOf(heardEvents)]).toEqual([3, ["compaction_start", "compaction_end"]]);
   });
 
-  test("D2.16 as agent events: start, completion, and the final words, also where there is nothing to sum up", async () => {
+  test("D2.16 as agent events: start, completion, and the final text, also if there is nothing to summarise", async () => {
     for (const [auto, history] of [
       [true, true],
       [false, true],
@@ -254,22 +254,19 @@ describe("a forced compaction", () => {
     ["a".repeat(6_000), "b".repeat(9_000), 1],
     ["a word", "and a word", 3],
     ["a".repeat(6_000), "b".repeat(9_000), 3],
-  ])(
-    "D2.16 D8.41 reads all of it in one call where nobody knows the window: %#",
-    async (asked, said, runs) => {
-      const model = summing(
-        Array.from({ length: runs }, () => say(said)),
-        {},
-      );
-      const agent = new Agent({ ...managedContext({ model }), journal: memoryJournal() });
-      for (let run = 0; run < runs; run += 1) await agent.run(asked, { session: "s" });
-      const { messages } = await agent.run("", { session: "s", forceCompaction: true });
-      expect(messages.map(textOf)).toEqual([...memory, asked, said]);
-      expect(model.calls).toBe(runs + 1);
-    },
-  );
+  ])("D2.16 D8.41 reads everything in one call if the window is unknown: %#", async (asked, said, runs) => {
+    const model = summing(
+      Array.from({ length: runs }, () => say(said)),
+      {},
+    );
+    const agent = new Agent({ ...managedContext({ model }), journal: memoryJournal() });
+    for (let run = 0; run < runs; run += 1) await agent.run(asked, { session: "s" });
+    const { messages } = await agent.run("", { session: "s", forceCompaction: true });
+    expect(messages.map(textOf)).toEqual([...memory, asked, said]);
+    expect(model.calls).toBe(runs + 1);
+  });
 
-  test("D2.16 the next run goes on from the summary, and a signal aborts it like any other", async () => {
+  test("D2.16 the next run continues from the summary, and a signal aborts it like any other", async () => {
     const model = summing([say("one"), say("two")]);
     const agent = new Agent({ ...managedContext({ model }), journal: memoryJournal() });
     await agent.run("a", { session: "s" });
@@ -285,7 +282,7 @@ describe("a forced compaction", () => {
 });
 
 describe("the tool-output cache through the preset", () => {
-  test("D9.45 D9.46 every result is kept whole in the store; those over 50 KiB are cut at a line and name it", async () => {
+  test("D9.45 D9.46 every full result is stored; those over 50 KiB are cut at a line and name their ref", async () => {
     const store = memoryBlobs();
     const model = scripted([calls([["flood"], ["look"]]), say("done")]);
     const tools = [flood(60_000), doing("look", () => "seen")];
@@ -304,7 +301,7 @@ describe("the tool-output cache through the preset", () => {
     ]);
   });
 
-  test("D9.45 without a store there is no ref, and what is not enabled is left as it is", async () => {
+  test("D9.45 without a store there is no ref, and what is disabled is unchanged", async () => {
     const run = async (toolOutputCache: ManagedContextOptions["toolOutputCache"]): Promise<string> => {
       const model = scripted([call("flood"), say("done")]);
       const options = managedContext({
@@ -321,7 +318,7 @@ describe("the tool-output cache through the preset", () => {
     for (const off of [null, { enabled: false }]) expect(await run(off)).toHaveLength(60_000);
   });
 
-  test("D9.47 the budget is a quarter of the window, at most 60,000 tokens, or 100,000 by choice, or what is given", () => {
+  test("D9.47 the budget is a quarter of the window, at most 60,000 tokens, or 100,000 by choice, or a given number", () => {
     expect(facts()?.trim).toMatchObject({ minTokens: 20_000, maxTokens: 60_000 });
     const cache = { maxBudgetTokens: 100_000, limit: "input_tokens" as const, contextBudgetTokens: 7 };
     expect(facts({ toolOutputCache: cache })?.trim).toMatchObject({
@@ -334,7 +331,7 @@ describe("the tool-output cache through the preset", () => {
     [60_000, undefined, 2],
     [100_000, 100_000, 0],
   ])(
-    "D9.47 over a budget of %i tokens the oldest results give way for good, the newest among them if need be",
+    "D9.47 over a budget of %i tokens the oldest results are replaced permanently, even the newest if necessary",
     async (most, maxBudgetTokens, gone) => {
       // Six results of 50,000 bytes are 75,000 tokens.
       const model = scripted([...Array.from({ length: 6 }, () => call("flood")), say("done")]);
@@ -348,7 +345,7 @@ describe("the tool-output cache through the preset", () => {
     },
   );
 
-  test("D9.47 a budget that the newest result alone exceeds takes that one too, unless trimming is off", async () => {
+  test("D9.47 a budget that the newest result alone exceeds replaces that one too, unless trimming is off", async () => {
     for (const totalBudgetTrim of [true, false]) {
       const model = scripted([call("flood"), say("done")]);
       const toolOutputCache = { contextBudgetTokens: 10, totalBudgetTrim };
@@ -359,7 +356,7 @@ describe("the tool-output cache through the preset", () => {
     }
   });
 
-  test("D9.48 the longest line that is told of is the readers' business: a cut never looks at it", async () => {
+  test("D9.48 the longest line that is shown concerns the reader tools only: a cut ignores it", async () => {
     const long = `${"y".repeat(3_000)}\n`;
     const tools = [
       tool({

@@ -35,7 +35,7 @@ describe("options", () => {
     expect(model.requests.slice(0, 200).every((request) => request.toolChoice === "auto")).toBe(true);
   });
 
-  test("D1.1 the tool choice goes with every request, and the prompt, the model and the tools are those given", async () => {
+  test("D1.1 the tool choice is sent with every request, and the prompt, the model and the tools are those given", async () => {
     const model = scripted([call("look"), say("done")]);
     const more = { toolChoice: { tool: "look" }, systemPrompt: "Be brief." } as const;
     await play({ model, tools: [look], ...more });
@@ -48,7 +48,7 @@ describe("options", () => {
     expect(() => managedContext({ model, maxIterations: 0 })).toThrow("option maxIterations: a whole number");
   });
 
-  test("D1.3 a run may bring tools and a tool choice of its own, for itself", async () => {
+  test("D1.3 a run may have its own tools and tool choice", async () => {
     const other = doing("other", () => "other ran");
     const model = scripted([call("other"), say("one"), call("other"), say("two")]);
     const agent = new Agent(managedContext({ model, tools: [look] }));
@@ -60,7 +60,7 @@ describe("options", () => {
     expect(model.requests[2]).toMatchObject({ tools: [{ name: "look" }], toolChoice: "auto" });
   });
 
-  test("D1.3 a run takes a session and a signal, and hosted tools go to the provider as they are", async () => {
+  test("D1.3 a run may have a session and a signal, and hosted tools are sent to the provider unchanged", async () => {
     const model = scripted([say("one"), say("two")], {
       origin: { api: "openai-responses", provider: "openai", model: "m" },
     });
@@ -98,14 +98,14 @@ describe("options", () => {
     expect(own?.map((one) => one.definition.name)).toEqual(["look"]);
   });
 
-  test("forcing a compaction says so when there is nothing to do it with", async () => {
+  test("forcing a compaction without a compaction stage is an error", async () => {
     const agent = new Agent(managedContext({ model: scripted([]), compaction: null }));
     await expect(agent.run("x", { forceCompaction: true })).rejects.toThrow("no compaction stage");
   });
 });
 
 describe("a run", () => {
-  test("D2.5 the system prompt is there once, however many runs a session has, and is no message", async () => {
+  test("D2.5 the system prompt is sent once, however many runs a session has, and is not a message", async () => {
     const model = scripted([say("one"), say("two")]);
     const agent = new Agent({
       ...managedContext({ model, systemPrompt: "Rules." }),
@@ -120,7 +120,7 @@ describe("a run", () => {
     }
   });
 
-  test("D2.6 an answer enters the history unchanged and in order, with everything in it", async () => {
+  test("D2.6 an answer enters the history unchanged and in order, with all its parts", async () => {
     const answer = [
       think("hm", { opaque: { signature: "s" } }),
       say("Let me look."),
@@ -142,7 +142,7 @@ describe("a run", () => {
     expect(model.requests[0]?.tools).toMatchObject([{ name: "look" }]);
   });
 
-  test("D2.7 calls decide whether it goes on, never the stop reason", async () => {
+  test("D2.7 calls decide whether it continues, never the stop reason", async () => {
     for (const word of ["end_turn", "max_tokens", "stop_sequence", "unknown", "tool_use"] as const) {
       const on = await play({ model: scripted([[call("look"), stop(word)], say("done")]), tools: [look] });
       expect([resultsOf(on.result?.messages ?? []), finalIn(on.events)]).toEqual([["seen"], "done"]);
@@ -163,7 +163,7 @@ describe("a run", () => {
     expect([model.calls, finalIn(events)]).toEqual([1, babble.trim()]);
   });
 
-  test("D2.8 the last answer's texts are the final text, joined by lines and trimmed, and no text event", async () => {
+  test("D2.8 the last answer's texts are the final text, joined by line ends and trimmed, without text events", async () => {
     const model = scripted([[say("  One."), say("Two.  ")]]);
     const { events } = await play({ model });
     expect(typesOf(events)).toEqual(["final"]);
@@ -171,7 +171,7 @@ describe("a run", () => {
     expect(finalIn((await play({ model: scripted([empty()]) })).events)).toBe("");
   });
 
-  test("D2.9 calls run one after another, each told whole before the next begins", async () => {
+  test("D2.9 calls run one after another, each emitted completely before the next begins", async () => {
     const order: string[] = [];
     const slow = (name: string) =>
       tool({
@@ -196,7 +196,7 @@ describe("a run", () => {
     ]);
   });
 
-  test("D2.9 a call that is done ends the run at once; what came behind it neither runs nor is told", async () => {
+  test("D2.9 a call with done ends the run at once; later calls neither run nor are emitted", async () => {
     const model = scripted([
       [say("So."), ...(calls([["finish"], ["look"], ["nowhere"]]) as [])],
       say("never"),
@@ -216,7 +216,7 @@ describe("a run", () => {
     expect(finalIn(texts.events)).toBe("a\nb");
   });
 
-  test("D2.10 D2.13 after a batch the model is asked again, once an iteration, and nothing is retried", async () => {
+  test("D2.10 D2.13 after a batch the model is called again, once an iteration, and nothing is retried", async () => {
     const model = scripted([calls([["look"], ["look"]]), call("look"), say("done")]);
     const { result } = await play({ model, tools: [look] });
     expect([model.calls, result?.steps, result?.toolCalls]).toEqual([3, 3, 3]);
@@ -226,7 +226,7 @@ describe("a run", () => {
     expect(failed.failure).toMatchObject({ kind: "overloaded" });
   });
 
-  test("D4.27 what a tool returns is told as JSON, and what JSON has no text for in its own words", async () => {
+  test("D4.27 a tool's return value is written as JSON, and what JSON lacks as its own text", async () => {
     const circle: { itself?: unknown } = {};
     circle.itself = circle;
     const returned = ["as it is", { a: 1 }, null, Number.NaN, 7, 7n, Symbol("it"), false, undefined, circle];
@@ -247,7 +247,7 @@ describe("a run", () => {
     ]);
   });
 
-  test("D2.12 a stream of events comes to its first final text, and to nothing without one", async () => {
+  test("D2.12 a stream of events gives its first final text, and nothing without one", async () => {
     const agent = new Agent(managedContext({ model: scripted([call("look"), say("done")]), tools: [look] }));
     expect(await finalOf(agentEvents(agent.stream("go")))).toBe("done");
     async function* without(): AsyncGenerator<AgentEvent> {
@@ -258,7 +258,7 @@ describe("a run", () => {
 });
 
 describe("more work", () => {
-  test("D2.14 what is left undone is asked once, told to the model as the user's word, and then it may stop", async () => {
+  test("D2.14 incomplete work is asked for once, passed to the model as the user's message, and then the model may stop", async () => {
     let asked = 0;
     const model = scripted([say("I am done."), say("One item more."), say("Now truly done.")]);
     const { events, result } = await play({
@@ -282,7 +282,7 @@ describe("more work", () => {
     ]);
   });
 
-  test("D2.14 nothing left to do is nothing said, and each run asks anew", async () => {
+  test("D2.14 without incomplete work nothing is sent, and each run asks again", async () => {
     const { events } = await play({ model: scripted([say("done")]), getIncompleteWorkPrompt: () => null });
     expect(typesOf(events)).toEqual(["final"]);
     const model = scripted([say("a"), say("b"), say("c"), say("d")]);
@@ -293,7 +293,7 @@ describe("more work", () => {
     expect(model.calls).toBe(4);
   });
 
-  test("D2.15 where only a tool may end the run, an answer without calls is told and the run goes on", async () => {
+  test("D2.15 if only a tool may end the run, an answer without calls is emitted and the run continues", async () => {
     const model = scripted([say("Thinking aloud."), empty(), call("look"), call("finish")]);
     const { events, result } = await play({ model, tools: [look, finish], requireDoneTool: true });
     expect(typesOf(events).filter((type) => type === "text" || type === "final")).toEqual(["text", "final"]);
@@ -305,7 +305,7 @@ describe("more work", () => {
     expect([endless.calls, limited.result?.end?.reason]).toEqual([4, "max_steps"]);
   });
 
-  test("D2.6 D2.15 an answer that only paused is an iteration like any other: the limit holds", async () => {
+  test("D2.6 D2.15 an answer that only paused is an iteration like any other: the limit applies", async () => {
     const model = scripted((_request, n) => (n > 20 ? say("far too late") : [say("hm"), stop("pause")]));
     const { result } = await play({ model, requireDoneTool: true, maxIterations: 3 });
     expect([model.calls, result?.steps, result?.end?.reason]).toEqual([4, 4, "max_steps"]);
@@ -313,14 +313,14 @@ describe("more work", () => {
 });
 
 describe("an abort", () => {
-  test("D5.30 before the run, nothing is asked and nothing is final", async () => {
+  test("D5.30 before the run: no model is called and there is no final text", async () => {
     const model = scripted([say("never")]);
     const { events, failure } = await play({ model }, { run: { signal: AbortSignal.abort() } });
     expect([model.calls, events]).toEqual([0, []]);
     expect(failure).toMatchObject({ name: "AbortError", message: "Operation aborted" });
   });
 
-  test("D5.30 between tools, the next one does not start; the model and the tools hear the signal", async () => {
+  test("D5.30 between tools: the next one does not start; the model and the tools get the signal", async () => {
     const controller = new AbortController();
     let heard = false;
     const aborting = doing("aborting", (_args: never, { signal }) => {
@@ -341,7 +341,7 @@ describe("an abort", () => {
     expect((await waiting).failure?.name).toBe("AbortError");
   });
 
-  test("D5.30 each iteration looks: after an abort in a tool the model is not asked again", async () => {
+  test("D5.30 is checked in each iteration: after an abort in a tool the model is not called again", async () => {
     const controller = new AbortController();
     const last = doing("last", () => {
       controller.abort();
@@ -396,13 +396,13 @@ describe("the iteration limit", () => {
     }
   });
 
-  test("D6.32 D3.19 words of refusal are the summary's text", async () => {
+  test("D6.32 D3.19 a refusal's words are the summary's text", async () => {
     const model = scripted([call("look"), refuse("I will not sum up.")]);
     const { events } = await play({ model, tools: [look], maxIterations: 1 });
     expect(finalIn(events)).toBe("[Max Iterations Reached]\n\nI will not sum up.");
   });
 
-  test("D6.31 D6.32 a summary that fails is a fixed text and no error", async () => {
+  test("D6.31 D6.32 a summary that fails is replaced by a fixed text, without an error", async () => {
     const model = scripted([call("look"), fail("server_error", { status: 500 })]);
     const { events, failure, result } = await play({ model, tools: [look], maxIterations: 1 });
     expect(finalIn(events)).toBe("[Max Iterations Reached]\n\nSummary unavailable due to an internal error.");
@@ -421,7 +421,7 @@ describe("the iteration limit", () => {
     expect([failure?.name, finalIn(events)]).toEqual(["AbortError", undefined]);
   });
 
-  test("calls in the summary are neither run nor told, and not stored", async () => {
+  test("calls in the summary are neither run, emitted nor stored", async () => {
     const model = scripted([call("look"), [say("sum"), call("look"), badArgs("look", "{")]]);
     const { events, result } = await play({ model, tools: [look], maxIterations: 1 });
     expect([only(events, "tool_call").length, result?.toolCalls]).toEqual([1, 1]);

@@ -34,7 +34,7 @@ describe("a preset's options", () => {
   });
 
   test.each(Object.keys(presets) as Preset[])(
-    "of %s that are an agent's alone are told where they go",
+    "of %s that belong to an agent are refused with where to set them",
     (preset) => {
       expect(saidOf(preset, { model, fallback: [] })).toBe(
         `option fallback: it is an option of the agent and none of the preset: new Agent({ ...${preset}(options), fallback: … })`,
@@ -42,7 +42,7 @@ describe("a preset's options", () => {
     },
   );
 
-  test("may be those of its view as well, all of them", () => {
+  test("may include all options of its view", () => {
     const ofStrategy: Required<StrategyViewOptions> = {
       ...{ maximumIterations: 3, emitIntermediateThoughts: false, context: null, model, prices: {} },
       ...{ toolProviders: {}, now: Date.now, logData: "full", debugOutput: "none" },

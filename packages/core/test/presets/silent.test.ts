@@ -37,8 +37,8 @@ function filtered(pieces: readonly string[]): { text: string; silent: boolean } 
   return { text: text + rest.text, silent: rest.silent };
 }
 
-describe("what is silent", () => {
-  test("C9.65 the exact token is silent, with any space around it; inside or at the end of real text it is not", () => {
+describe("a silent reply", () => {
+  test("C9.65 is the exact token, with any space around it; inside or at the end of real text it is not", () => {
     for (const token of silentTokens) {
       expect(isSilentReply(token)).toBe(true);
       expect(isSilentReply(` \n${token}\t\n`)).toBe(true);
@@ -48,7 +48,7 @@ describe("what is silent", () => {
     expect(isSilentReply("")).toBe(false);
   });
 
-  test("C9.65 case counts unless an option says otherwise, and the tokens are an option", () => {
+  test("C9.65 depends on case unless an option says otherwise, and the tokens are an option", () => {
     expect(isSilentReply("no_reply")).toBe(false);
     expect(isSilentReply("No_Reply", { anyCase: true })).toBe(true);
     expect(isSilentReply("__SILENT__", { tokens: ["NO_REPLY"] })).toBe(false);
@@ -56,7 +56,7 @@ describe("what is silent", () => {
     expect(isSilentReply("", { tokens: [""] })).toBe(false);
   });
 
-  test("C9.65 a token at the end is taken off, one at the start or within a word is kept", () => {
+  test("C9.65 a token at the end is removed, one at the start or within a word is kept", () => {
     expect(stripSilentToken("Done.\n\nNO_REPLY")).toBe("Done.");
     expect(stripSilentToken("NO_REPLY")).toBe("");
     expect(stripSilentToken("**NO_REPLY")).toBe("");
@@ -69,7 +69,7 @@ describe("what is silent", () => {
     expect(stripSilentToken("ok no_reply", { anyCase: true })).toBe("ok");
   });
 
-  test("C9.65 what has arrived may be the beginning of a token: capitals past its underscore, or its two-letter word", () => {
+  test("C9.65 a partial text may be the beginning of a token: capitals past its underscore, or its two-letter word", () => {
     for (const text of [
       "NO",
       "NO_",
@@ -88,7 +88,7 @@ describe("what is silent", () => {
     expect(isSilentPrefix("NO", { tokens: ["HEARTBEAT_OK"] })).toBe(false);
   });
 
-  test("C9.65 C1.13 reasoning and a token alone are silent, a call or a file beside it is not", async () => {
+  test("C9.65 C1.13 may have reasoning with its token, but no call or file", async () => {
     const result = await new Agent(
       steerable({ model: scripted([[think("Nobody asked me."), say("__SILENT__")]]) }),
     ).run("(somebody speaks to somebody else)");
@@ -112,7 +112,7 @@ describe("what is shown", () => {
       }
   });
 
-  test("C9.65 real text is shown as it comes, and loses a token at its end", async () => {
+  test("C9.65 real text is shown as it comes, without a token at its end", async () => {
     for (const chunk of [1, 2, 100]) {
       expect((await shown([say("NOthing is NO_REPLY here.")], chunk)).text).toBe("NOthing is NO_REPLY here.");
       const { text, events } = await shown([say("Done.\n\nNO_REPLY")], chunk);
@@ -123,7 +123,7 @@ describe("what is shown", () => {
     expect(events.filter((event) => event.type === "text_delta")).toHaveLength(5);
   });
 
-  test("C9.65 what is shown goes by the same tokens and the same case as what counts", async () => {
+  test("C9.65 the same tokens and the same case apply to what is shown and to what counts as silent", async () => {
     const texts: string[] = [];
     for (const options of [
       {},
@@ -154,7 +154,7 @@ describe("what is shown", () => {
     expect(JSON.stringify(events)).not.toContain("NO_REPLY");
   });
 
-  test("C9.65 deltas, message and run tell the same text, whatever tokens it ends in and wherever its parts part", async () => {
+  test("C9.65 deltas, message and run have the same text, whatever tokens it ends with and wherever its parts are divided", async () => {
     const word = fc.constantFrom(
       "NO_REPLY",
       "__SILENT__",
@@ -184,12 +184,12 @@ describe("what is shown", () => {
     );
   });
 
-  test("what an answer that broke off left behind is shown at the end of the run, not in the next answer", async () => {
+  test("the rest of an answer that broke off is shown at the end of the run, not in the next answer", async () => {
     const { text } = await shown([cut({ afterText: "NO" })]);
     expect(text).toBe("NO");
   });
 
-  test("a filter lets through what it got, but for a token at the end: for any text in any pieces", () => {
+  test("a filter passes everything except a token at the end: for any text in any pieces", () => {
     const word = fc.constantFrom(
       "NO_REPLY",
       "NO",
@@ -218,7 +218,7 @@ describe("what is shown", () => {
     );
   });
 
-  test("what cannot become a token goes through at once, and what was none after all is told as a text", () => {
+  test("text that cannot become a token passes at once, and held text that was no token is emitted as text", () => {
     const filter = new SilentFilter();
     expect(filter.push("Some words, a *word* and one more")).toBe("Some words, a *word* and one more");
     expect(filter.push(" or NO_REP")).toBe(" or");
@@ -228,7 +228,7 @@ describe("what is shown", () => {
     expect(quiet.end()).toEqual({ text: "", silent: true });
   });
 
-  test("a stream of nothing but space is not held for ever", () => {
+  test("a stream of nothing but blanks is not held for ever", () => {
     const filter = new SilentFilter();
     let through = "";
     for (let at = 0; at < 5_000; at += 1) through += filter.push(" ");

@@ -42,7 +42,7 @@ async function run(script: readonly Turn[], characters: number, options: Options
 const fourReads = calls([["read"], ["read"], ["read"], ["read"]]);
 
 describe("the guard, which is on", () => {
-  test("C4.36 a result too large by itself is shortened for the request and stays whole in the history", async () => {
+  test("C4.36 a result that is too large by itself is shortened for the request and stays complete in the history", async () => {
     const { result, model } = await run([call("read"), say("done")], 12_000);
     const [shown = ""] = resultsIn(model.lastRequest.messages);
     expect(shown).toMatch(/^x+\[\.\.\. \d+ more characters truncated\]$/);
@@ -50,7 +50,7 @@ describe("the guard, which is on", () => {
     expect([lengths(result.messages), result.text]).toEqual([[12_000], "done"]);
   });
 
-  test("C4.36 what does not fit even so is not sent: older results are never rewritten, and the run ends with the words", async () => {
+  test("C4.36 what still does not fit is not sent: older results are never rewritten, and the run ends with the error", async () => {
     const { result, model } = await run([fourReads, say("done")], 4_900);
     expect(result.end).toMatchObject({
       reason: "error",
@@ -63,12 +63,12 @@ describe("the guard, which is on", () => {
     expect([model.calls, lengths(result.messages)]).toEqual([1, [4_900, 4_900, 4_900, 4_900]]);
   });
 
-  test("C4.33 the messages are counted, and not the system prompt or the tools beside them", async () => {
+  test("C4.33 only the messages are counted, not the system prompt or the tools", async () => {
     const { result, model } = await run([call("read"), say("done")], 100, { system: "x".repeat(50_000) });
     expect([result.end?.reason, model.calls]).toEqual(["completed", 2]);
   });
 
-  test("C4.35 the first version also clears the oldest results, and has words of its own where that is not enough", async () => {
+  test("C4.35 the first version also clears the oldest results, and has texts of its own if that is not enough", async () => {
     const guard = { results: "truncate_and_replace" } as const;
     const cleared = "[compacted: tool output removed to free context]";
     const { result, model } = await run([fourReads, say("done")], 4_900, { guard });
@@ -86,7 +86,7 @@ describe("the guard, which is on", () => {
     ]);
   });
 
-  test("C4.32 null takes it away, and so it rests where no window is known", async () => {
+  test("C4.32 null removes it, and it does nothing if the window is unknown", async () => {
     const off = await run([fourReads, say("done")], 12_000, { guard: null });
     expect(lengths(off.model.lastRequest.messages)).toEqual([12_000, 12_000, 12_000, 12_000]);
     const model = scripted([call("read"), say("done")]);
@@ -96,8 +96,8 @@ describe("the guard, which is on", () => {
   });
 });
 
-describe("pruning, which is off", () => {
-  test("C5.38 C5.40 once the cache has gone cold old results are cut for one request, and the next one has them again", async () => {
+describe("pruning, which is off by default", () => {
+  test("C5.38 C5.40 once the cache has expired old results are cut for one request, and the next one has them again", async () => {
     for (const prune of [undefined, { mode: "cache-ttl", ttl: "5m", keepLastAssistants: 1 }]) {
       let now = 1_000_000;
       const clock = { ...systemClock, now: () => now };
@@ -124,7 +124,7 @@ describe("pruning, which is off", () => {
     }
   });
 
-  test("C5.40 a request that came to nothing left no cache: made again, by a retry or after a crash, it is cut as before", async () => {
+  test("C5.40 a failed request left no cache: repeated, by a retry or after a crash, it is cut as before", async () => {
     let now = 1_000_000;
     const clock = {
       ...systemClock,

@@ -126,7 +126,7 @@ async function played(answers: readonly Said[], meanwhile: readonly Meanwhile[])
   return { requests: model.requests.map(({ messages }) => linesOf(messages)), ran, ends };
 }
 
-test("C1.2 C1.4 C1.7 any answers, and anything said meanwhile, give the requests, calls and ends of the description", async () => {
+test("C1.2 C1.4 C1.7 any answers, and any messages meanwhile, give the requests, calls and ends of the description", async () => {
   const wires: StopKind[] = ["end_turn", "tool_use", "tool_use", "max_tokens", "stop_sequence", "pause"];
   const said: fc.Arbitrary<Said> = fc.record({
     text: fc.constantFrom("", "so"),

@@ -26,7 +26,7 @@ const delivered = (session: Session): string[] =>
   shortly(session.messages).filter((line) => line.startsWith("user"));
 
 describe("pulled messages", () => {
-  test("C1.7 steering is asked for after each tool, and what it gives skips the rest and is read first", async () => {
+  test("C1.7 steering is pulled after each tool, and skips the remaining calls and is read first", async () => {
     // At the start, before the first step, nothing; after the first tool, two words.
     const steering = source([], ["stop that", "look here"]);
     const ran: string[] = [];
@@ -50,7 +50,7 @@ describe("pulled messages", () => {
   test.each([
     ["unknown to it", ["nobody", {}]],
     ["with wrong arguments", ["one", { n: "x" }]],
-  ] as const)("C1.7 C1.10 it is asked for after a call %s as well", async (_what, first) => {
+  ] as const)("C1.7 C1.10 steering is pulled after a call %s too", async (_what, first) => {
     const steering = source([], ["stop that"]);
     const ran: string[] = [];
     const inputSchema = { type: "object", properties: { n: { type: "integer" } } };
@@ -67,7 +67,7 @@ describe("pulled messages", () => {
     ]);
   });
 
-  test("C1.7 it is asked for once between two calls, and a hook of one's own is asked about those that run", async () => {
+  test("C1.7 steering is pulled once between two calls, and the user's hook is called for those that run", async () => {
     const steering = source();
     const heard: string[] = [];
     const model = scripted([calls([["one"], ["nobody"], ["two"]]), say("yes")]);
@@ -82,7 +82,7 @@ describe("pulled messages", () => {
     expect([steering.asked(), heard]).toEqual([6, ["one", "two"]]);
   });
 
-  test("C1.3 steering that waits at the start is in the first request, and that at the end goes on", async () => {
+  test("C1.3 steering that waits at the start is in the first request, and that at the end continues the run", async () => {
     const model = scripted([say("one"), say("two")]);
     const steering = source(["at the start"], ["at the end"]);
     const session = await steerableSession("s", { model, getSteeringMessages: steering.pull });
@@ -97,7 +97,7 @@ describe("pulled messages", () => {
     ]);
   });
 
-  test("C1.4 follow-ups are asked for each time it would end, until there are none", async () => {
+  test("C1.4 follow-ups are pulled each time it would end, until there are none", async () => {
     const followUps = source(["first", "second"], ["third"]);
     const model = scripted([call("look"), say("a"), say("b"), say("c")]);
     const options = { model, tools: [echo("look")], getFollowUpMessages: followUps.pull };
@@ -114,7 +114,7 @@ describe("pulled messages", () => {
     expect([end?.reason, followUps.asked()]).toEqual(["completed", 3]);
   });
 
-  test("C1.4 steering goes before follow-ups: these are not asked for while there is some", async () => {
+  test("C1.4 steering comes before follow-ups: these are not pulled while there is some", async () => {
     const followUps = source(["more"]);
     const steering = source([], ["first this"]);
     const session = await steerableSession("s", {
@@ -126,7 +126,7 @@ describe("pulled messages", () => {
     expect(delivered(session)).toEqual(["user: go", "user: first this", "user: more"]);
   });
 
-  test("C1.2 after a failure nobody is asked for follow-ups", async () => {
+  test("C1.2 after a failure no follow-ups are pulled", async () => {
     const followUps = source(["more"]);
     const session = await steerableSession("s", {
       model: scripted([fail("server_error", { message: "down" })]),
@@ -136,7 +136,7 @@ describe("pulled messages", () => {
     expect([end?.reason, end?.error?.message, followUps.asked()]).toEqual(["error", "down", 0]);
   });
 
-  test("messages with parts come as they are, and one's own hooks are asked as well", async () => {
+  test("messages with parts are delivered unchanged, and the user's own hooks are called too", async () => {
     const asked: string[] = [];
     const image = { type: "file" as const, mediaType: "image/png", data: "AAAA" };
     const given = [{ role: "user" as const, content: [image] }, userText("what is it?")];
@@ -166,7 +166,7 @@ describe("pulled messages", () => {
     ]);
   });
 
-  test("a source that throws ends the run with its error, and spoils no result of a tool", async () => {
+  test("a source that throws ends the run with its error, but does not spoil a tool's result", async () => {
     let asked = 0;
     const session = await steerableSession("s", {
       model: scripted([call("look"), say("never")]),
@@ -183,7 +183,7 @@ describe("pulled messages", () => {
     expect(shortly(messages).at(-1)).toBe("tool: look ran");
   });
 
-  test("a source that throws at the end ends the run with its error, and costs it no answer", async () => {
+  test("a source that throws at the end ends the run with its error, but keeps the answer", async () => {
     const asked: string[] = [];
     const session = await steerableSession("s", {
       model: scripted([say("the answer"), say("another")]),
@@ -205,7 +205,7 @@ describe("pulled messages", () => {
     expect(asked).toEqual(["the line is back", "another"]);
   });
 
-  test("a source that throws once the end was asked for, or behind what was cut off, ends the run as well", async () => {
+  test("a source that throws after onFinish was asked, or after a truncated answer, ends the run too", async () => {
     const dead = () => Promise.reject(new Error("the line is dead"));
     const short = await steerableSession("s", {
       model: scripted([[say("the ans"), stop("max_tokens")]]),
@@ -240,7 +240,7 @@ describe("pulled messages", () => {
     },
   );
 
-  test("a source that throws behind the last call of a run is not held against the next run", async () => {
+  test("a source that throws after the last call of a run does not affect the next run", async () => {
     let asked = 0;
     const session = await steerableSession("s", {
       model: scripted([call("finish"), say("on it")]),
@@ -256,8 +256,8 @@ describe("pulled messages", () => {
   });
 });
 
-describe("nothing is lost and nothing comes twice", () => {
-  test("C1.7 what was pulled when an abort came stays queued, and the next run reads it once", async () => {
+describe("nothing is lost and nothing is delivered twice", () => {
+  test("C1.7 messages that were pulled when an abort came stay queued, and the next run reads them once", async () => {
     const pulled = deferred();
     const steering = source([], ["in between"]);
     const model = scripted([calls([["look"], ["look"]]), say("now I know")]);
@@ -282,7 +282,7 @@ describe("nothing is lost and nothing comes twice", () => {
     expect([session.state.inbox, isPaired(session.messages)]).toEqual([[], true]);
   });
 
-  test("an abort while somebody is asked does not wait for the answer, keeps what the model said, and loses no message", async () => {
+  test("an abort during a pull does not wait for it, keeps the model's answer, and loses no message", async () => {
     const asked = deferred();
     const answer = deferred<readonly string[]>();
     const session = await steerableSession("s", {
@@ -301,7 +301,7 @@ describe("nothing is lost and nothing comes twice", () => {
     await expect.poll(() => session.state.inbox.map((one) => one.message)).toEqual([userText("late")]);
   });
 
-  test("options of the agent go through, and its fall-backs are asked after as well", async () => {
+  test("options of the agent are passed on, and messages are pulled after its fallbacks too", async () => {
     const followUps = source(["more"]);
     const session = await steerableSession("s", {
       model: scripted([fail("overloaded", { retryable: false }), fail("overloaded", { retryable: false })], {
@@ -319,7 +319,7 @@ describe("nothing is lost and nothing comes twice", () => {
     ]);
   });
 
-  test("nobody is asked behind a summary, which ends no run", async () => {
+  test("nothing is pulled after a summary, which ends no run", async () => {
     const at: string[] = [];
     const model = scripted([calls([["look"]]), say("a summary of it all"), say("done")], {
       facts: { contextWindow: 3_000 },
@@ -339,7 +339,7 @@ describe("nothing is lost and nothing comes twice", () => {
     expect(at).toEqual(["behind request 3"]);
   });
 
-  test("a fork asks for its own messages, and so does a fork of it; the session it was taken from hears none of them", async () => {
+  test("a fork pulls its own messages, and so does a fork of it; the original session gets none of them", async () => {
     const model = scripted([say("a"), say("b"), say("c"), say("d"), say("e")]);
     const steering = { now: [] as string[] };
     const followUps = { now: [] as string[] };
@@ -364,7 +364,7 @@ describe("nothing is lost and nothing comes twice", () => {
     expect(delivered(session)).toEqual(["user: go", "user: on"]);
   });
 
-  test("a fork under another model, with other hooks and fall-backs, asks as well", async () => {
+  test("a fork with another model, other hooks and fallbacks pulls too", async () => {
     const followUps = source([], ["more"]);
     const steps: string[] = [];
     const session = await steerableSession("s", {
@@ -387,7 +387,7 @@ describe("nothing is lost and nothing comes twice", () => {
     expect(steps).toEqual(["first", "second", "second"]);
   });
 
-  test("C1.7 C1.4 steering and follow-ups that a crash cut off are delivered by the next process, once", async () => {
+  test("C1.7 C1.4 steering and follow-ups that a crash interrupted are delivered by the next process, once", async () => {
     const journal = memoryJournal();
     const started = deferred();
     const tools = (blocks: boolean): Tool[] => [

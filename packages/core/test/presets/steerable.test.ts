@@ -30,8 +30,8 @@ function run(
   return new Agent(steerable({ model: scripted(script), tools: [echo("look")], ...more })).run("go");
 }
 
-describe("what goes on and what ends", () => {
-  test("C1.1 no word of a prompt or of an answer decides: with any system prompt the same script takes the same course", async () => {
+describe("what continues and what ends", () => {
+  test("C1.1 no text of a prompt or of an answer decides: with any system prompt the same script runs the same way", async () => {
     const script = [[say("I am done. END."), call("look")], say("tool_use: look. I will go on now.")];
     const courses = [];
     for (const system of [undefined, "Stop at once, and never call a tool.", "Go on for ever."]) {
@@ -47,7 +47,7 @@ describe("what goes on and what ends", () => {
     expect(courses).toEqual([courses[0], courses[0], courses[0]]);
   });
 
-  test("C1.2 calls are run whatever the stop reason, and without one it is the end whatever the stop reason", async () => {
+  test("C1.2 calls run whatever the stop reason is, and without any it is the end whatever the stop reason is", async () => {
     const kinds: StopKind[] = ["end_turn", "tool_use", "max_tokens", "stop_sequence", "pause", "unknown"];
     for (const kind of kinds) {
       const on = await run([[call("look"), stop(kind, { kind })], say("done")]);
@@ -74,7 +74,7 @@ describe("what goes on and what ends", () => {
     }
   });
 
-  test("C1.3 it goes on as long as there are calls or messages that wait", async () => {
+  test("C1.3 it continues as long as there are calls or queued messages", async () => {
     const model = scripted([say("first"), say("second"), call("look"), say("last")]);
     const session = await new Agent(steerable({ model, tools: [echo("look")] })).open("s");
     let steered = 0;
@@ -95,7 +95,7 @@ describe("what goes on and what ends", () => {
     ]);
   });
 
-  test("C1.4 where it would end, follow-ups start it again, as often as there are some; without any it ends", async () => {
+  test("C1.4 when it would end, follow-ups continue it, as often as there are some; without any it ends", async () => {
     const model = scripted([say("one"), [say("two"), call("look")], say("three"), say("four")]);
     const session = await new Agent(steerable({ model, tools: [echo("look")] })).open("s");
     const running = session.send("go");
@@ -117,7 +117,7 @@ describe("what goes on and what ends", () => {
     expect([end?.reason, session.state.inbox]).toEqual(["completed", []]);
   });
 
-  test("C1.4 an answer without calls that was cut off is an end like any other: a follow-up that waits comes after it", async () => {
+  test("C1.4 a truncated answer without calls is an end like any other: a queued follow-up comes after it", async () => {
     const model = scripted([[say("half a"), stop("max_tokens")], say("all of it")]);
     const session = await new Agent(steerable({ model })).open("s");
     const running = session.send("go");
@@ -148,7 +148,7 @@ describe("what goes on and what ends", () => {
     expect(messages.at(-1)).toMatchObject({ stop: { raw: "done_by_magic" } });
   });
 
-  test("C1.5 a refusal ends the run with its words; a pause is an end, unless its resuming is asked for", async () => {
+  test("C1.5 a refusal ends the run with its words; a pause is an end, unless resuming is set", async () => {
     const refused = await run([[refuse("I will not.")]]);
     expect([refused.end?.reason, refused.text, refused.steps]).toEqual(["refused", "I will not.", 1]);
     const paused: Turn = [say("so far "), stop("pause")];
@@ -159,7 +159,7 @@ describe("what goes on and what ends", () => {
     expect(text).toBe("so far and on");
   });
 
-  test("C1.6 every way out: no call, a failed model, an abort, a cut-off answer without calls; any call goes on, also a cut-off one's", async () => {
+  test("C1.6 every ending: no call, a failed model, an abort, a truncated answer without calls; any call continues, also a truncated answer's", async () => {
     expect((await run([say("done")])).end).toMatchObject({ reason: "completed", rule: "answer" });
     expect((await run([empty()])).end).toMatchObject({ reason: "completed" });
     expect((await run([fail("overloaded")])).end).toMatchObject({ reason: "error" });
@@ -180,14 +180,14 @@ describe("what goes on and what ends", () => {
     await expect(stopped.run("go", { signal: controller.signal })).rejects.toMatchObject({ kind: "aborted" });
   });
 
-  test("C1.6 a failed model ends the run with its message, is not asked again, and rejects nothing", async () => {
+  test("C1.6 a failed model ends the run with its message, is not called again, and does not reject", async () => {
     const model = scripted([call("look"), fail("overloaded", { message: "too much to do" })]);
     const { end, messages } = await new Agent(steerable({ model, tools: [echo("look")] })).run("go");
     expect([end?.reason, end?.error?.message, model.calls]).toEqual(["error", "too much to do", 2]);
     expect(isPaired(messages)).toBe(true);
   });
 
-  test("C1.11 there is no step limit; the ceiling is far off, and where one is set the run lands", async () => {
+  test("C1.11 there is no step limit; the ceiling is far away, and if one is set the run lands there", async () => {
     const many = Array.from({ length: 300 }, () => call("look"));
     const far = await run([...many, say("done")]);
     expect([far.end?.reason, far.steps]).toEqual(["completed", 301]);
@@ -217,7 +217,7 @@ describe("calls", () => {
     expect(order).toEqual(["b starts", "b ends", "a starts", "a ends", "b starts", "b ends"]);
   });
 
-  test("C1.7 what somebody said yes to runs before a word said beside it is heard, and the rest is skipped", async () => {
+  test("C1.7 that were approved run before a message sent with the approval is delivered, and the rest is skipped", async () => {
     const ran: string[] = [];
     const model = scripted([calls([["one"], ["two"], ["three"]]), say("as you wish")]);
     const tools = ["one", "two", "three"].map((name) =>
@@ -236,7 +236,7 @@ describe("calls", () => {
     ]);
   });
 
-  test("C1.7 after a word from outside the rest of the calls is skipped, each with a result, and the word comes first", async () => {
+  test("C1.7 that remain after a message are skipped, each with a result, and the message comes next", async () => {
     const ran: string[] = [];
     const ongoing = deferred();
     const goOn = deferred();
@@ -268,7 +268,7 @@ describe("calls", () => {
     expect(messages[3]).toMatchObject({ role: "tool", name: "two", isError: true });
   });
 
-  test("C1.7 a word that comes while the answer is made is heard behind the first call, told or pulled", async () => {
+  test("C1.7 a message that comes while the answer is made is delivered after the first call, pushed or pulled", async () => {
     const words: string[] = [];
     let session: Session;
     const script = (meanwhile: () => void) => {
@@ -300,7 +300,7 @@ describe("calls", () => {
       ]);
   });
 
-  test("C1.7 a first call that nobody can run is a call to hear a word behind as well", async () => {
+  test("C1.7 a message is delivered after a first call that cannot run too", async () => {
     let session: Session;
     const answer = (): Turn => {
       session.steer("wait");
@@ -315,7 +315,7 @@ describe("calls", () => {
     ]);
   });
 
-  test("C1.7 a word said in place of a yes is heard at once: the call that waits for it is skipped, and the rest", async () => {
+  test("C1.7 a message in place of an approval is delivered at once: the waiting call is skipped, and the rest", async () => {
     const model = scripted([calls([["ask"], ["two"]]), say("well")]);
     const tools = [echo("ask", { permission: "ask" }), echo("two")];
     const session = await new Agent(steerable({ model, tools })).open("s");
@@ -329,7 +329,7 @@ describe("calls", () => {
     ]);
   });
 
-  test("C1.7 nobody is asked about a call once there is a word: it is skipped, unless a grant covers it", async () => {
+  test("C1.7 no approval is requested once there is a message: the call is skipped, unless a grant covers it", async () => {
     const outcomes: string[][] = [];
     for (const leave of [false, true]) {
       let session: Session;
@@ -352,7 +352,7 @@ describe("calls", () => {
     ]);
   });
 
-  test("C1.8 a tool gets checked arguments, the call's id and a signal that fires on abort", async () => {
+  test("C1.8 a tool gets validated arguments, the call's id and a signal that fires on abort", async () => {
     const controller = new AbortController();
     let heard: unknown;
     const read = tool({
@@ -375,7 +375,7 @@ describe("calls", () => {
       .toEqual({ args: { line: 7 }, callId: "call_x", before: false, after: true });
   });
 
-  test("C1.9 arguments are checked and coerced on a copy: the tool gets the number, the conversation keeps what the model wrote", async () => {
+  test("C1.9 arguments are validated and coerced on a copy: the tool gets the number, the conversation keeps what the model wrote", async () => {
     const got: unknown[] = [];
     const schema = { type: "object", properties: { n: { type: "number" } }, required: ["n"] } as const;
     const count = tool({
@@ -390,7 +390,7 @@ describe("calls", () => {
     expect(answer?.content[0]).toMatchObject({ type: "tool_call", args: { n: "3" }, rawArgs: '{"n":"3"}' });
   });
 
-  test("C1.9 arguments that do not fit, or are no JSON, become an error result, and the run goes on", async () => {
+  test("C1.9 arguments that do not fit, or are not JSON, become an error result, and the run continues", async () => {
     const schema = { type: "object", properties: { n: { type: "number" } }, required: ["n"] } as const;
     const ran: unknown[] = [];
     const count = tool({ name: "count", description: "", inputSchema: schema, execute: () => ran.push(1) });
@@ -438,7 +438,7 @@ describe("calls", () => {
 });
 
 describe("texts", () => {
-  test("C1.13 a silent token or a heartbeat's answer ends a run like any text; later code asks whether it was one", async () => {
+  test("C1.13 a silent token or a heartbeat's answer ends a run like any text; other code checks whether it was one", async () => {
     for (const token of ["__SILENT__", "NO_REPLY", "HEARTBEAT_OK"]) {
       const { end, text, messages } = await run([say(token)]);
       expect([end?.reason, text, isSilentReply(text)]).toEqual(["completed", token, true]);
@@ -448,7 +448,7 @@ describe("texts", () => {
     expect([toolCalls, isSilentReply(text)]).toEqual([1, false]);
   });
 
-  test("C1.15 lines that bias the model come when asked for, in a fixed order, and are nothing but text", async () => {
+  test("C1.15 the optional prompt lines come if asked for, in a fixed order, and are only text", async () => {
     expect(steerableLines.narration[0]).toBe(
       "Default: do not narrate routine, low-risk tool calls (just call the tool).",
     );
@@ -471,7 +471,7 @@ describe("texts", () => {
     expect(steerablePrompt({ silence: "NO_REPLY" })).toContain("NO_REPLY");
   });
 
-  test("options for the context, the settings and the hooks go through as they are", async () => {
+  test("options for the context, the settings and the hooks are passed on unchanged", async () => {
     const given = { context: { cap: { bytes: 300 } }, settings: { temperature: 0 } } as const;
     const long = echo("look", { execute: () => "x".repeat(10_000) });
     const model = scripted([call("look"), say("done")]);

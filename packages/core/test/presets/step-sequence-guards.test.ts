@@ -13,14 +13,14 @@ const tools = [look, echo("touch")];
 const counting: Script = (_request, n) => call("look", { n });
 
 describe("the step limit", () => {
-  test("B4.29 leaves all its steps whole, and throws at the next request", async () => {
+  test("B4.29 leaves all its steps complete, and throws at the next request", async () => {
     const script: Script = [call("look"), say("done")];
     expect((await pulled(sequence(script, { tools, maxSteps: 2 }).agent)).steps.at(-1)).toBe("final done");
     const { steps, thrown } = await pulled(sequence(counting, { tools, maxSteps: 2 }).agent);
     expect([steps.length, (thrown as { code?: string }).code]).toEqual([4, "maxStepsExceeded"]);
   });
 
-  test("B4.29 checked by the policy throws the last answer away and ends without an error; only with 0 it throws", async () => {
+  test("B4.29 checked by the policy drops the last answer and ends without an error; only with 0 it throws", async () => {
     const option = { tools, stepLimit: "in_policy" } as const;
     const last = await pulled(sequence([call("look"), say("done")], { ...option, maxSteps: 2 }).agent);
     expect([last.steps, last.result?.end?.reason, last.result?.end?.evidence.steps]).toEqual([
@@ -36,7 +36,7 @@ describe("the step limit", () => {
 });
 
 describe("the state of the loop", () => {
-  test("B1.7 records each call with name, hash and time; calls are equal by name and hash", async () => {
+  test("B1.7 has each call with name, hash and time; calls are equal by name and hash", async () => {
     const journal = memoryJournal();
     const script: Script = [
       call("look", { a: 1, b: 2 }),
@@ -58,7 +58,7 @@ describe("the state of the loop", () => {
     );
   });
 
-  test("B5.36 tells at any moment where the loop is: steps, limit, history, counts", async () => {
+  test("B5.36 says at any moment where the loop is: steps, limit, history, counts", async () => {
     const journal = memoryJournal();
     const { agent } = sequence(
       [calls([["look"], ["touch"], ["touch"]]), call("touch"), call("look"), say("x")],
@@ -117,7 +117,7 @@ describe("the state of the loop", () => {
     ]);
   });
 
-  test("B5.36 starts anew with a new run, and the step past the limit is an error", async () => {
+  test("B5.36 begins again with a new run, and the step past the limit is an error", async () => {
     const journal = memoryJournal();
     const { agent } = sequence([call("look"), call("look"), say("x")], { tools, maxSteps: 2 }, { journal });
     await expect(agent.run("go", { session: "s" })).rejects.toMatchObject({ code: "maxStepsExceeded" });

@@ -22,7 +22,7 @@ const carried = (model: ScriptedModel): unknown[] =>
     toolChoice,
   ]);
 
-describe("what a request carries", () => {
+describe("what a request contains", () => {
   test("B3.17 tools and no schema while tools are in use, then the schema and no tools", async () => {
     const { agent, model } = sequence([call("look"), say("Rome."), say("hm"), say(rome)], { tools, output });
     await agent.run("go");
@@ -46,7 +46,7 @@ describe("what a request carries", () => {
     ]);
   });
 
-  test("B3.17 B3.20 tools that are brought to a single run are in use as its own are, output retries among it", async () => {
+  test("B3.17 B3.20 tools of a single run are in use like the agent's own, including for output retries", async () => {
     const { agent, model } = sequence([call("look"), say("Rome."), say("hm"), say("ah"), say(rome)], {
       output,
     });
@@ -58,7 +58,7 @@ describe("what a request carries", () => {
     ]);
   });
 
-  test("B3.17 B3.19 a single run without its tools has the schema at once, and one attempt", async () => {
+  test("B3.17 B3.19 a single run without tools has the schema at once, and one attempt", async () => {
     const { agent, model } = sequence([say("Rome."), say(rome)], { tools, output });
     await expect(agent.run("go", { tools: [] })).rejects.toMatchObject({ code: "outputDecodingFailed" });
     expect(carried(model)).toEqual([[[], true, "none"]]);
@@ -73,7 +73,7 @@ describe("what a request carries", () => {
 });
 
 describe("the answer", () => {
-  test("B3.18 after tools is a thought: the output is asked for by a message of the user's, in these words", async () => {
+  test("B3.18 after tools is a thought: the output is requested with a user message, in these words", async () => {
     const { agent, model } = sequence([call("look"), say("It is Rome."), say(rome)], { tools, output });
     const stream = agent.steps("go");
     const seen: [string, number][] = [];
@@ -93,7 +93,7 @@ describe("the answer", () => {
     expect(isPaired(messages)).toBe(true);
   });
 
-  test("B3.19 without tools is decoded at once, and one that does not fit is an error, not asked for again", async () => {
+  test("B3.19 without tools is decoded at once, and one that does not fit is an error, and not requested again", async () => {
     const fits = await pulled(sequence([say(rome)], { output }).agent);
     expect(fits.steps).toEqual([`final ${rome}`]);
     const { agent, model } = sequence([say('{"town":1}'), say(rome)], { output });
@@ -105,13 +105,13 @@ describe("the answer", () => {
     });
   });
 
-  test("B3.19 that does not fit is told as it is, where raw errors are wanted", async () => {
+  test("B3.19 that does not fit is reported unchanged, if raw errors are set", async () => {
     const { thrown } = await pulled(sequence([say("Rome")], { output, decodingErrors: "raw" }).agent);
     expect(thrown).toMatchObject({ kind: "structured_output", message: "the text is not JSON" });
     expect(thrown).not.toHaveProperty("code");
   });
 
-  test("B1.5 B3.19 is what the policy ends with, also where the model said more", async () => {
+  test("B1.5 B3.19 is what the policy ends with, even if the model wrote more", async () => {
     const inside: Policy = ({ text }) => terminateWithOutput(text.replace(/^.*?(?={)|[^}]*$/gs, ""));
     const typed = await pulled(sequence([say(`Here: ${rome}.`)], { output, policy: inside }).agent);
     expect(typed.steps).toEqual([`final ${rome}`]);
@@ -123,7 +123,7 @@ describe("the answer", () => {
     expect([plain.steps, plain.result?.text]).toEqual([["final "], ""]);
   });
 
-  test("B3.20 is asked for again twice, with the same words, each a thought; the third that does not fit is an error", async () => {
+  test("B3.20 is requested again twice, with the same words, each a thought; the third that does not fit is an error", async () => {
     const script: Script = [say("Rome."), say("one"), say("two"), say("three"), say(rome)];
     const { agent, model } = sequence(script, { tools, output });
     const { steps, thrown } = await pulled(agent);
@@ -136,7 +136,7 @@ describe("the answer", () => {
     expect((await pulled(third.agent)).steps.at(-1)).toBe(`final ${rome}`);
   });
 
-  test("B3.20 B2.9 one that does not fit is a thought also where no step is left to ask again", async () => {
+  test("B3.20 B2.9 that does not fit is a thought even if no step is left to request it again", async () => {
     const { agent, model } = sequence([say("Rome."), say("one"), say(rome)], { tools, output, maxSteps: 2 });
     const { steps, thrown } = await pulled(agent);
     expect(steps).toEqual(["thinking Rome.", "thinking one"]);
@@ -144,21 +144,21 @@ describe("the answer", () => {
     expect(model.calls).toBe(2);
   });
 
-  test("B3.20 is asked for again once where one retry is allowed", async () => {
+  test("B3.20 is requested again once if one retry is allowed", async () => {
     const script: Script = [say("Rome."), say("one"), say("two"), say(rome)];
     const { agent, model } = sequence(script, { tools, output, maxDecodeRetries: 1 });
     expect((await pulled(agent)).thrown).toMatchObject({ code: "outputDecodingFailed" });
     expect(model.calls).toBe(3);
   });
 
-  test("B3.21 given, every further pull gives nothing", async () => {
+  test("B3.21 once given, ends the sequence: further pulls give nothing", async () => {
     const { agent } = sequence([say("x")]);
     const steps = agent.steps("go")[Symbol.asyncIterator]();
     const seen = [await steps.next(), await steps.next(), await steps.next()];
     expect(seen.map(({ done }) => done)).toEqual([false, true, true]);
   });
 
-  test("B3.22 is the whole text, no fence around it, its keys in snake_case or camelCase", async () => {
+  test("B3.22 is the whole text, without a fence around it, its keys in snake_case or camelCase", async () => {
     const person = z.object({
       firstName: z.string(),
       homeTowns: z.array(z.object({ cityName: z.string() })),
@@ -199,7 +199,7 @@ describe("the answer", () => {
     });
   });
 
-  test("B3.23 costs a step each time it is asked for, so that plain turns stay plain while tools are in use", async () => {
+  test("B3.23 costs a step each time it is requested; normal turns stay normal while tools are in use", async () => {
     const script: Script = [say("Rome."), say("one"), say(rome)];
     const three = sequence(script, { tools, output, maxSteps: 3 });
     expect((await three.agent.run("go")).steps).toBe(3);

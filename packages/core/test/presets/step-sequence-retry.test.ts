@@ -44,7 +44,7 @@ describe("the policies", () => {
     expect(most.waits).toEqual(expected.map((ms) => Math.round(ms * (1 + jitter / 2))));
   });
 
-  test("B8.48 is capped, and a provider's wish takes its place: some is still added, and it is not capped", async () => {
+  test("B8.48 is capped; a provider's wait replaces it, with a random share, and is not capped", async () => {
     const long = scripted([fail("overloaded")], { repeatLast: true });
     const clock = jumpingClock(0);
     const retry = { ...retryPolicies.standard, attempts: 9 };
@@ -61,7 +61,7 @@ describe("the policies", () => {
     expect(asked.waits).toEqual([94_500, 94_500, 94_500]);
   });
 
-  test("B8.48 leaves the default of an agent that is no step sequence alone", async () => {
+  test("B8.48 does not affect the default of an agent that is no step sequence", async () => {
     const clock = jumpingClock(0.5);
     const model = scripted([fail("overloaded")], { repeatLast: true });
     await new Agent({ model, clock }).run("go");
@@ -100,7 +100,7 @@ describe("a failure", () => {
 });
 
 describe("the notice of a retry", () => {
-  test("B8.50 counts attempts and what remains, and tells the error and the wait", async () => {
+  test("B8.50 counts attempts and the remaining ones, and has the error and the wait", async () => {
     const { notices } = await waits("rate_limit", { status: 429, message: "slow down" }, "conservative");
     const error = { kind: "rate_limit", message: "slow down", status: 429 };
     expect(notices).toMatchObject([

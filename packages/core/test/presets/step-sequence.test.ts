@@ -43,7 +43,7 @@ const look = echo("look");
 const counting: Script = (_request, n) => call("look", { n });
 
 describe("a step sequence", () => {
-  test("B1.1 is an async sequence; many at once of one agent keep their steps, calls and messages apart", async () => {
+  test("B1.1 is an async sequence; several at once of one agent keep their steps, calls and messages apart", async () => {
     const model = scripted(({ messages }) =>
       messages.length < 5 ? call("look", { at: messages.length }) : say(textOf(messages[0] as never)),
     );
@@ -68,7 +68,7 @@ describe("a step sequence", () => {
     });
   });
 
-  test("B1.1 asks a policy that may be one's own, around which repeats are counted", async () => {
+  test("B1.1 uses a policy that may be the user's own, around which repeats are counted", async () => {
     const stubborn: Policy = (answer, history) =>
       answer.text === "stop"
         ? terminateImmediately({ reason: "completed" })
@@ -81,7 +81,7 @@ describe("a step sequence", () => {
     expect((await pulled(same)).result?.end?.reason).toBe("duplicate_call");
   });
 
-  test("B1.2 gives thinking with the answer, calls, results, and the final response with its value", async () => {
+  test("B1.2 yields thinking with the answer, calls, results, and the final response with its value", async () => {
     const { agent } = sequence([call("look"), say("It is Rome."), say(rome)], { tools: [look], output });
     const seen: StepEvent<{ city: string }>[] = [];
     for await (const step of agent.steps("go")) seen.push(step as StepEvent<{ city: string }>);
@@ -95,7 +95,7 @@ describe("a step sequence", () => {
     expect(last.output).toEqual({ city: "Rome" });
   });
 
-  test("B1.3 takes 10 steps, runs tools, and lets an equal call run twice and one tool five times, or any number", async () => {
+  test("B1.3 allows 10 steps, runs tools, and lets an equal call run twice and one tool five times, or any number", async () => {
     const ten = await pulled(sequence(counting, { tools: [look], maxToolCallsPerTool: null }).agent);
     expect(ten.steps.filter((step) => step === "call look")).toHaveLength(10);
     expect(ten.thrown).toMatchObject({ code: "maxStepsExceeded" });
@@ -109,7 +109,7 @@ describe("a step sequence", () => {
     expect((await pulled(once)).steps).toHaveLength(2);
   });
 
-  test("B1.5 decides one of four things about each answer, and the journal says which", async () => {
+  test("B1.5 makes one of four decisions about each answer, which the journal contains", async () => {
     const twice: Policy = (answer, history) =>
       answer.text === "hm" ? { decision: "continueWithThinking" } : standardPolicy(answer, history);
     const decided = async (script: Script): Promise<unknown[]> => {
@@ -181,7 +181,7 @@ describe("the errors", () => {
     ],
     ["invalidState", hooked.agent, "Invalid agent state: the prepareStep hook failed: lost"],
   ] as const)(
-    "B1.8 %s is thrown to whoever pulls, and by the result, in its words",
+    "B1.8 %s is thrown at the reader, and by the result, with its text",
     async (code, agent, message) => {
       const stream = agent.steps("go");
       const thrown = await (async () => {
@@ -193,14 +193,14 @@ describe("the errors", () => {
     },
   );
 
-  test("B1.8 have the failure as it was for their cause, with all that is known of it", async () => {
+  test("B1.8 have the original failure as their cause, with all its members", async () => {
     const known = { status: 402, raw: { code: "no_credit" }, retryAfterMs: 60_000 };
     const { agent } = sequence([fail("quota_exhausted", known)]);
     const cause = expect.objectContaining({ kind: "quota_exhausted", ...known });
     await expect(agent.run("go")).rejects.toMatchObject({ code: "llmError", cause });
   });
 
-  test("B1.8 of tools go to the model, and a step says which: not found, or execution failed", async () => {
+  test("B1.8 of tools go to the model, and a step says which one: not found, or execution failed", async () => {
     const failing = echo("failing", {
       execute: () => {
         throw new Error("disk full");
@@ -222,7 +222,7 @@ describe("the errors", () => {
 });
 
 describe("each pull", () => {
-  test("B2.9 gives what is pending first, asks the model only then, and nothing once it is over", async () => {
+  test("B2.9 yields what is pending first, calls the model only then, and yields nothing once it is over", async () => {
     const { agent, model } = sequence([calls([["look"], ["look", { n: 2 }]]), say("done")], {
       tools: [look],
     });
@@ -253,7 +253,7 @@ describe("each pull", () => {
     }
   });
 
-  test("B2.9 B2.13 gives the last step's thought before it throws, and none for an answer whose calls ran", async () => {
+  test("B2.9 B2.13 yields the last step's thought before it throws, and none for an answer whose calls ran", async () => {
     const policy: Policy = ({ calls }) => (calls.length > 0 ? continueWithTools : continueWithThinking);
     const { agent } = sequence([call("look"), say("hm"), say("yes")], { tools: [look], policy, maxSteps: 2 });
     const { steps, thrown } = await pulled(agent);
@@ -263,7 +263,7 @@ describe("each pull", () => {
     expect(ran.steps.some((step) => step.startsWith("thinking"))).toBe(false);
   });
 
-  test("B2.9 B2.13 counts a paused answer after which the policy goes on", async () => {
+  test("B2.9 B2.13 counts a paused answer after which the policy continues", async () => {
     const { agent, model } = sequence((_request, n) => (n > 20 ? say("late") : [say("hm"), stop("pause")]), {
       policy: () => continueWithThinking,
       maxSteps: 3,
@@ -273,7 +273,7 @@ describe("each pull", () => {
     expect(thrown).toMatchObject({ code: "maxStepsExceeded" });
   });
 
-  test("B2.9 B3.18 gives the thought of an answer whose calls were passed over, also when no step is left", async () => {
+  test("B2.9 B3.18 yields the thought of an answer whose calls were ignored, even if no step is left", async () => {
     const cutOff = [say("so far"), call("look"), stop("max_tokens")];
     const output = { type: "object", properties: { a: { type: "number" } } } as const;
     const { agent } = sequence([cutOff], { tools: [look], output, maxSteps: 1 });
@@ -282,7 +282,7 @@ describe("each pull", () => {
     expect(thrown).toMatchObject({ code: "maxStepsExceeded" });
   });
 
-  test("B2.9 has put the answer into the conversation before the policy is asked about it", async () => {
+  test("B2.9 has the answer in the conversation before the policy is asked about it", async () => {
     const { agent } = sequence([call("look"), [say("and"), call("look")]], {
       tools: [look],
       maxToolCallsPerTool: 1,
@@ -299,7 +299,7 @@ describe("each pull", () => {
     expect(isPaired(result?.messages ?? [])).toBe(true);
   });
 
-  test("B2.10 after a cancellation gives nothing more: what was pending is dropped", async () => {
+  test("B2.10 after a cancellation yields nothing more: what was pending is dropped", async () => {
     for (const cancel of ["abort", "signal"] as const) {
       const controller = new AbortController();
       const { agent, model } = sequence([calls([["look"], ["look", { n: 2 }]]), say("done")], {
@@ -356,7 +356,7 @@ describe("each pull", () => {
     expect(model.lastRequest.messages.slice(2).map(textOf)).toEqual(["noted 1", "noted 2"]);
   });
 
-  test("B2.12 without tools being run ends at the first calls and gives no step; the calls are there to be taken", async () => {
+  test("B2.12 without running tools ends at the first calls and yields no step; the calls are in the result", async () => {
     let ran = 0;
     const write = echo("write", { execute: () => (ran += 1) });
     const { agent, model } = sequence([[say("let me"), call("write", { a: 1 })]], {
@@ -371,7 +371,7 @@ describe("each pull", () => {
   });
 
   test.each(["content_filter", "refusal", "error"] as const)(
-    "B4.28 B6.38 the word %s is none to the policy: calls run, a text is the output, without either it is empty",
+    "B4.28 B6.38 the word %s counts as none: calls run, a text is the output, without either it is empty",
     async (word) => {
       const last = stop(word);
       const acts = await pulled(sequence([[call("look"), last], say("x")], { tools: [look] }).agent);
@@ -382,11 +382,11 @@ describe("each pull", () => {
     },
   );
 
-  test("B4.25 what a model refuses in words of its own is a text", async () => {
+  test("B4.25 a model's refusal is a text", async () => {
     expect((await pulled(sequence([refuse("I will not.")]).agent)).steps).toEqual(["final I will not."]);
   });
 
-  test("B2.14 gives nothing more when the policy ends the sequence, and throws nothing", async () => {
+  test("B2.14 yields nothing more if the policy ends the sequence, and throws nothing", async () => {
     const same = await pulled(sequence(() => call("look"), { tools: [look] }).agent);
     expect([same.steps.length, same.thrown, same.result?.end?.reason]).toEqual([
       4,
@@ -397,7 +397,7 @@ describe("each pull", () => {
     expect([blank.steps, blank.thrown, blank.result?.end?.reason]).toEqual([[], undefined, "completed"]);
   });
 
-  test("an error result of a sub-agent names itself once, as it does on Restate", async () => {
+  test("an error result of a sub-agent has its prefix once, also on Restate", async () => {
     const child = new Agent({ model: scripted([fail("auth")]) });
     const helper = subAgent({ name: "helper", description: "Helps", agent: child });
     const { messages } = await new Agent(
@@ -406,7 +406,7 @@ describe("each pull", () => {
     expect(messages.map(textOf)[2]).toMatch(/^Error: helper did not finish \(error\)/);
   });
 
-  test("B2.15 tells the model what went wrong in a tool, as an error, and goes on", async () => {
+  test("B2.15 tells the model what went wrong in a tool, as an error, and continues", async () => {
     const throwing = echo("throwing", {
       execute: () => {
         throw new Error("Error: disk full");
@@ -439,7 +439,7 @@ describe("each pull", () => {
     );
   });
 
-  test("B2.16 stores no empty text, no answer without anything in it, and no generated file", async () => {
+  test("B2.16 stores no empty text, no empty answer, and no generated file", async () => {
     const image = part({ type: "file", mediaType: "image/png", data: "AAAA" });
     const { agent } = sequence(
       [

@@ -12,7 +12,7 @@ const bare = (id: string, name: string): ReturnType<typeof part> =>
   part({ type: "tool_call", id, name, args: {}, rawArgs: "{}" });
 
 describe("the contract", () => {
-  test("E1.1 takes a query with history, an instruction and a policy, completion parameters, tools and a context, and tells texts, logs, resources and a JSON message", async () => {
+  test("E1.1 takes a query with history, an instruction and a policy, completion parameters, tools and a context, and emits texts, logs, resources and a JSON message", async () => {
     const model = scripted([call("look", { q: "x" }), say("done")]);
     const seen: unknown[] = [];
     const { messages } = await play(
@@ -59,7 +59,7 @@ describe("the contract", () => {
     [undefined, ["<think>\nhm\n</think>", "\n", "done"]],
     [true, ["<think>\nhm\n</think>", "\n", "done"]],
     [false, ["\n", "done"]],
-  ])("E1.2 tells intermediate thoughts by default, and with %s so", async (emit, texts) => {
+  ])("E1.2 shows intermediate thoughts by default, and with %s so", async (emit, texts) => {
     const strategy = emit === undefined ? {} : { emitIntermediateThoughts: emit };
     const model = scripted([[call("look"), say("hm")], say("done")]);
     const { messages } = await play({ model, tools: [noting("look", [])], ...strategy });
@@ -71,14 +71,14 @@ describe("the contract", () => {
     [10, 60_000],
     [100, 100_000],
     [9_999, 1_800_000],
-  ])("E1.2 clamps an invocation time of %s s", (invocationTimeoutSeconds, ms) => {
+  ])("E1.2 clamps a timeout of %s s", (invocationTimeoutSeconds, ms) => {
     const given = invocationTimeoutSeconds === undefined ? {} : { invocationTimeoutSeconds };
     const options = agentStrategy({ model: scripted([]), ...given });
     expect(options.toolTimeoutMs).toBe(ms);
     expect(options.clocks?.totalMs).toBe(ms);
   });
 
-  test("E1.3 is one engine whatever the tools: without any it answers", async () => {
+  test("E1.3 is the same engine for any tools: without any it answers", async () => {
     const { messages, result } = await play({ model: scripted([say("hello")]) });
     expect(textsOf(messages)).toEqual(["hello"]);
     expect(result.end?.reason).toBe("completed");
@@ -86,7 +86,7 @@ describe("the contract", () => {
 });
 
 describe("the flow", () => {
-  test("E2.4 sends system, history and query, then the thoughts and results of this run, and leaves the history alone", async () => {
+  test("E2.4 sends system prompt, history and query, then the thoughts and results of this run, and does not change the history", async () => {
     const history: Message[] = [
       { role: "user", content: [{ type: "text", text: "one" }] },
       { role: "user", content: [{ type: "text", text: "two" }] },
@@ -102,7 +102,7 @@ describe("the flow", () => {
     expect(messages.at(-1)).toMatchObject({ type: "json", json: { execution_metadata: {} } });
   });
 
-  test("E2.5 streams only with the feature, and takes a whole answer even then", async () => {
+  test("E2.5 streams only with the feature, but accepts a complete answer even with it", async () => {
     const answer = say("stream hello", { chunk: 7 });
     const streamed = await play({ model: scripted([answer]), features: ["stream_tool_call"] });
     expect(textsOf(streamed.messages)).toEqual(["stream ", "hello"]);
@@ -154,7 +154,7 @@ describe("the flow", () => {
     }
   });
 
-  test("E2.7 lets the later of two calls with one id replace the earlier, in its place", async () => {
+  test("E2.7 lets the later of two calls with one id replace the earlier one, in its place", async () => {
     const seen: unknown[] = [];
     const model = scripted([
       [
@@ -168,7 +168,7 @@ describe("the flow", () => {
     expect(seen).toEqual([{ q: "second" }, { q: "other" }]);
   });
 
-  test("E2.8 keeps the content of an answer with calls, writes arguments anew, and stores no blank answer", async () => {
+  test("E2.8 keeps the content of an answer with calls, writes arguments again, and stores no blank answer", async () => {
     const raw = '{ "q" :  "x" }';
     const model = scripted([
       [
@@ -188,7 +188,7 @@ describe("the flow", () => {
     expect(result.messages.map((one) => one.role)).toEqual(["user", "assistant", "tool", "tool"]);
   });
 
-  test("E2.9 says images and files in words from the second round on, or without vision from the first, and leaves the originals", async () => {
+  test("E2.9 describes images and files in words from the second round on, or without vision from the first, and keeps the originals", async () => {
     const input = [{ type: "text" as const, text: "see" }, image, sheet];
     const words = [{ type: "text", text: "see\n[image]\n[file]" }];
     const seeing = scripted([call("look"), say("done")]);
@@ -204,7 +204,7 @@ describe("the flow", () => {
     expect(known.requests[0]?.messages[0]?.content).toEqual(words);
   });
 
-  test("E2.9 says them in words to a model that stands in and does not see, also in the first round", async () => {
+  test("E2.9 describes them in words to a stand-in model without vision, also in the first round", async () => {
     const sees = { facts: { accepts: ["image/*"] } };
     const failing = scripted([fail("server_error")], sees);
     const blind = scripted([say("done")], { id: "blind", facts: { accepts: ["application/pdf"] } });
@@ -214,7 +214,7 @@ describe("the flow", () => {
     expect(blind.requests[0]?.messages[0]?.content).toEqual([{ type: "text", text: "see\n[image]\n[file]" }]);
   });
 
-  test("E2.9 shows them to a model that stands in and sees, where the first does not", async () => {
+  test("E2.9 shows them to a stand-in model with vision, if the first model has none", async () => {
     const failing = scripted([fail("server_error")], { facts: { accepts: ["application/pdf"] } });
     const seeing = scripted([say("done")], { id: "seeing", facts: { accepts: ["image/*"] } });
     const input = [{ type: "text" as const, text: "see" }, image, sheet];
@@ -225,7 +225,7 @@ describe("the flow", () => {
     expect(seeing.requests[0]?.messages[0]?.content).toEqual(input);
   });
 
-  test("E2.10 does not run the calls of the last round, says so to each, and asks no more", async () => {
+  test("E2.10 does not run the calls of the last round, says so for each, and calls the model no more", async () => {
     const seen: unknown[] = [];
     const model = scripted([calls([["look"]]), calls([["look"], ["peek"]])]);
     const { messages, result } = await play({
@@ -244,7 +244,7 @@ describe("the flow", () => {
     expect(order(messages).filter((line) => line.startsWith("start CALL"))).toHaveLength(3);
   });
 
-  test("E2.10 runs the calls when one round is all there is, and tells what came of each", async () => {
+  test("E2.10 runs the calls if there is only one round, and shows the result of each", async () => {
     const seen: unknown[] = [];
     const model = scripted([calls([["look"], ["peek"]])]);
     const { messages, result } = await play({
@@ -259,7 +259,7 @@ describe("the flow", () => {
     expect(order(messages).slice(-4)).toEqual(["finish ROUND 1", '"look ran"', '"peek ran"', "json"]);
   });
 
-  test("E2.11 tells a line feed after each round with calls, and after no other", async () => {
+  test("E2.11 emits a line feed after each round with calls, and after no other", async () => {
     const model = scripted([
       call("look"),
       calls([
@@ -290,7 +290,7 @@ describe("the flow", () => {
     },
   );
 
-  test("E2.12 is what the loop does, for every limit and every number of rounds with calls", async () => {
+  test("E2.12 is the loop's behaviour for every limit and every number of rounds with calls", async () => {
     for (const maximum of [1, 2, 3, 4])
       for (const rounds of [0, 1, 2, 3, 4]) {
         const model = scripted([...Array(rounds).fill(call("look")), say("done")]);
@@ -301,7 +301,7 @@ describe("the flow", () => {
       }
   });
 
-  test("E2.4 bubbles a model's failure, with the bill for what there was", async () => {
+  test("E2.4 passes a model's failure on, with the costs so far", async () => {
     const model = scripted([
       [call("look"), usage({ inputTokens: 3, outputTokens: 2 })],
       fail("server_error"),
@@ -312,7 +312,7 @@ describe("the flow", () => {
     expect(model.calls).toBe(2);
   });
 
-  test("E2.4 a round without calls is the last, also when its answer was paused, repeats itself, or was to call something", async () => {
+  test("E2.4 a round without calls is the last, even if its answer was paused, repeats itself, or announced a call", async () => {
     for (const end of [
       [say("part"), stop("pause")],
       [say("part"), stop("malformed_call")],
@@ -329,7 +329,7 @@ describe("the flow", () => {
     }
   });
 
-  test("E2.4 E2.12 an answer that was cut off before its first word is the last as well, whatever the model could give", async () => {
+  test("E2.4 E2.12 an answer that was cut off before its first word is the last too, whatever the model's limit is", async () => {
     for (const answer of [[], [think("so")]]) {
       const facts = { maxOutputTokens: 8_000 };
       const model = scripted([[answer, stop("max_tokens")], say("more")], { facts });
@@ -338,7 +338,7 @@ describe("the flow", () => {
     }
   });
 
-  test("a word for tools without a call is an answer, and not asked for again", async () => {
+  test("a stop word for tools without a call is an answer, and not requested again", async () => {
     for (const word of ["tool_use", "malformed_call"] as const) {
       const model = scripted([[stop(word)]]);
       const { result } = await play({ model });
@@ -346,7 +346,7 @@ describe("the flow", () => {
     }
   });
 
-  test("calls of an answer that was cut off run, where they are whole", async () => {
+  test("calls of a truncated answer run, if they are complete", async () => {
     const seen: unknown[] = [];
     const model = scripted([[call("look", { q: "x" }), stop("max_tokens")], say("done")]);
     const { messages, result } = await play({ model, tools: [noting("look", seen)] });
@@ -356,7 +356,7 @@ describe("the flow", () => {
     expect(logsOf(messages).every((log) => log.status !== "error")).toBe(true);
   });
 
-  test("a run is made again from its records, request by request", async () => {
+  test("a run can be rebuilt from its records, request by request", async () => {
     const model = scripted([calls([["look"], ["draw"]]), call("look"), say("done")]);
     const look = noting("look", [], () => {
       throw new Error("no");

@@ -42,14 +42,14 @@ describe("the prompt policy", () => {
   );
 
   test.each(["Answer in rhyme.", "[1, 2]", "5", '"text"', "null", "true", '{"persistence_policy":'])(
-    "E3.14 takes %j, which is no JSON object, as the extra policy at the end",
+    "E3.14 uses %j, which is no JSON object, as the extra policy at the end",
     (overrides) => {
       expect(promptPolicy({ overrides })).toBe(`${promptPolicy()}\n\n${overrides}`);
       expect(promptPolicy({ overrides: ` ${overrides}\n` })).toBe(`${promptPolicy()}\n\n${overrides}`);
     },
   );
 
-  test("E3.14 takes only the five keys of an object, keeps defaults for null and blank, and makes texts of the rest", () => {
+  test("E3.14 uses only the five keys of an object, keeps defaults for null and blank, and converts other values to text", () => {
     const overrides = JSON.stringify({
       persistence_policy: null,
       context_gathering_policy: "  ",
@@ -69,7 +69,7 @@ describe("the prompt policy", () => {
     expect(promptPolicy({ overrides: JSON.parse(overrides) })).toBe(text);
   });
 
-  test("E3.15 wraps the first four blocks unless they are wrapped already, and never the extra policy", () => {
+  test("E3.15 wraps the first four blocks in tags unless they have them already, and never the extra policy", () => {
     const whole = "<persistence>stay</persistence>";
     expect(promptPolicy({ overrides: { persistence_policy: whole } })).toContain(`\n\n${whole}\n\n`);
     const half = "<persistence>stay";
@@ -94,7 +94,7 @@ describe("the prompt policy", () => {
     expect(blocks[3]).toMatch(/<think>\.\.\.<\/think>[\s\S]*Japanese/);
   });
 
-  test("E3.17 knows nothing of the context a run is given, which is data", async () => {
+  test("E3.17 does not contain the context of a run, which is data", async () => {
     const model = scripted([say("done")]);
     const strategy = {
       model,

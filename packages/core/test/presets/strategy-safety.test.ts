@@ -50,7 +50,7 @@ describe("arguments", () => {
     [{ a: 1 }, { ok: false, error: "tool arguments must be a JSON object string" }],
     [null, { ok: false, error: "tool arguments must be a JSON object string" }],
     [new Uint8Array([123, 125]), { ok: false, error: "tool arguments must be a JSON object string" }],
-  ])("E5.24 are read from %j as %j", (raw, read) => {
+  ])("E5.24 are parsed from %j as %j", (raw, read) => {
     expect(parseToolArguments(raw)).toEqual(read);
   });
 
@@ -58,7 +58,7 @@ describe("arguments", () => {
     [" ", "tool arguments must be valid JSON object"],
     ["[1]", "tool arguments must be a JSON object"],
     ['{"q": "x', "tool arguments must be valid JSON object"],
-  ])("E5.24 that cannot be read, as %j, keep the tool from being called", async (raw, error) => {
+  ])("E5.24 that cannot be parsed, such as %j, prevent the call", async (raw, error) => {
     const seen: unknown[] = [];
     const model = scripted([badArgs("look", raw), done]);
     const { messages, result } = await play({ model, tools: [noting("look", seen)] });
@@ -69,7 +69,7 @@ describe("arguments", () => {
     });
   });
 
-  test("E5.24 that are empty are no arguments, and an object where a text belongs is refused", async () => {
+  test("E5.24 that are empty mean no arguments, and an object in place of a text is refused", async () => {
     const seen: unknown[] = [];
     const model = scripted([
       [
@@ -86,7 +86,7 @@ describe("arguments", () => {
     ]);
   });
 
-  test("E5.24 that did not arrive whole never run, even if what arrived can be read", async () => {
+  test("E5.24 that are incomplete never run, even if the part that arrived can be parsed", async () => {
     const seen: unknown[] = [];
     const model = scripted([badArgs("look", "{}", { error: "the stream broke off" }), done]);
     const { result } = await play({ model, tools: [noting("look", seen)] });
@@ -96,7 +96,7 @@ describe("arguments", () => {
     ]);
   });
 
-  test("E5.24 that cannot be read are told before E5.25, that there is no such tool", async () => {
+  test("E5.24 that cannot be parsed are reported before E5.25, that there is no such tool", async () => {
     const model = scripted([[badArgs("nothing", "[]"), call("nothing")], done]);
     const { messages, result } = await play({ model, tools: [noting("look", [])] });
     expect(answersOf(result)).toEqual([
@@ -120,7 +120,7 @@ describe("arguments", () => {
       "tool arguments validation error: parameter 'mode' value '4' not in options ['fast', 'safe', 3]",
       [],
     ],
-  ])("E5.26 with options: %j comes to %j", async (args, text, calledWith) => {
+  ])("E5.26 with options: %j becomes %j", async (args, text, calledWith) => {
     for (const argumentChecks of ["strict", "options"] as const) {
       const { seen, answer } = await once(object({ mode: { enum: ["fast", "safe", 3] } }), args, {
         argumentChecks,
@@ -129,7 +129,7 @@ describe("arguments", () => {
     }
   });
 
-  test("E5.26 that are booleans are compared with options and passed on as texts", async () => {
+  test("E5.26 that are booleans are compared with options and passed on as text", async () => {
     const schema = object({ flag: { type: "string", enum: ["true", "false"] } });
     expect(await once(schema, { flag: true })).toEqual({ seen: [{ flag: "true" }], answer: "ran" });
     const other = object({ flag: { type: "string", enum: ["yes", "no"] } });
@@ -138,7 +138,7 @@ describe("arguments", () => {
     );
   });
 
-  test("E5.29 win over runtime parameters, which reach the tool and no record", async () => {
+  test("E5.29 override runtime parameters, which the tool gets and no record contains", async () => {
     const seen: unknown[] = [];
     const journal = memoryJournal();
     const look = noting(
@@ -185,7 +185,7 @@ describe("arguments", () => {
     { required: ["q"] },
   );
 
-  test("E5.30 are missing also where every object has something of their name", async () => {
+  test("E5.30 are missing even if every object inherits a member with their name", async () => {
     const schema = object({ constructor: { type: "string" } }, { required: ["constructor"] });
     const { seen, answer } = await once(schema, {});
     const error = "missing required parameter 'constructor'";
@@ -232,7 +232,7 @@ describe("arguments", () => {
     }
   });
 
-  test("E5.29 E5.30 are merged and checked alike where the tool's own schema takes its time", async () => {
+  test("E5.29 E5.30 are merged and checked in the same way if the tool's own schema is asynchronous", async () => {
     const late = z.object({ q: z.string(), region: z.string() }).refine(async ({ q }) => q !== "no");
     const seen: unknown[] = [];
     const look = tool({
@@ -258,7 +258,7 @@ describe("arguments", () => {
     expect(written[0]).toEqual({ q: "a" });
   });
 
-  test("E5.30 count a runtime parameter as given, and refuse unknown keys only where asked to be strict", async () => {
+  test("E5.30 count a runtime parameter as given, and refuse unknown keys only with strict", async () => {
     const given = await once(strictSchema, { n: 1 }, { runtimeParameters: { look: { q: "rt" } } });
     expect(given.seen).toEqual([{ q: "rt", n: 1 }]);
     const lax = await once(strictSchema, { q: "a", x: 1 }, { argumentChecks: "options" });
@@ -286,7 +286,7 @@ describe("arguments", () => {
     },
   );
 
-  test("E5.30 are unknown, or without a schema, only where the schema can be read to its end and leaves nothing open", async () => {
+  test("E5.30 are unknown, or without a schema, only if the schema can be read completely and allows no others", async () => {
     const branch = (name: string): JsonObject => ({
       ...object({ kind: { const: name }, [name]: { type: "string" } }),
       required: ["kind", name],
@@ -329,8 +329,8 @@ describe("arguments", () => {
   });
 });
 
-describe("the word of a tool to the loop", () => {
-  test("X30 a DoneSignal and a TaskComplete end the run alike, returned or thrown, and are no failure", async () => {
+describe("a tool that tells the loop that it is done", () => {
+  test("X30 ends the run with a DoneSignal or a TaskComplete, returned or thrown, without a failure", async () => {
     for (const Word of [DoneSignal, TaskComplete])
       for (const thrown of [false, true]) {
         const heard: unknown[] = [];
@@ -350,7 +350,7 @@ describe("the word of a tool to the loop", () => {
       }
   });
 
-  test("what a tool says for the ledger is kept", async () => {
+  test("keeps its entries for the ledger", async () => {
     const ledger = [{ kind: "decision", text: "use the blue one" }] as const;
     const look = noting("look", [], () => toolResult("seen", { ledger }));
     const journal = memoryJournal();
@@ -362,7 +362,7 @@ describe("the word of a tool to the loop", () => {
 });
 
 describe("failures", () => {
-  test("E5.27 of a tool are told in one sentence, and only the log hears the details", async () => {
+  test("E5.27 of a tool become one sentence for the model, and only the log gets the details", async () => {
     const heard: unknown[] = [];
     const logger = { debug() {}, info() {}, warn() {}, error: (...said: unknown[]) => void heard.push(said) };
     const look = noting("look", [], () => {
@@ -375,7 +375,7 @@ describe("failures", () => {
     expect(JSON.stringify(heard)).toContain("hunter2");
   });
 
-  test("E5.28 are not tried again with the same parameters, in whatever order, in the same run", async () => {
+  test("E5.28 are not repeated with the same parameters, in any order, in the same run", async () => {
     const seen: unknown[] = [];
     const look = noting(
       "look",
@@ -404,7 +404,7 @@ describe("failures", () => {
     expect(seen).toHaveLength(3);
   });
 
-  test("E5.28 skip the second of two equal calls in one answer, and know runtime parameters for parameters", async () => {
+  test("E5.28 skip the second of two equal calls in one answer, comparing runtime parameters too", async () => {
     const seen: unknown[] = [];
     const look = noting("look", seen, () => {
       throw new Error("no");
@@ -440,7 +440,7 @@ describe("failures", () => {
   });
 });
 
-describe("what a tool puts out", () => {
+describe("what a tool returns", () => {
   const png = { type: "file" as const, mediaType: "image/png", data: "aGk=" };
   const imageText = "image generated and sent to user. Tell user to review it now.";
   test.each<[string, unknown, string]>([
@@ -482,7 +482,7 @@ describe("what a tool puts out", () => {
     expect(model.requests[1]?.messages.at(-1)?.content).toEqual([{ type: "text", text }]);
   });
 
-  test("E5.27 what nobody has waited for, or pulled, is a failure of the tool, and no empty answer", async () => {
+  test("E5.27 that was not awaited or pulled is a failure of the tool, and no empty answer", async () => {
     const logged: unknown[] = [];
     const error = (_what: string, more: unknown): void => void logged.push(more);
     const logger = { debug() {}, info() {}, warn() {}, error };
@@ -519,7 +519,7 @@ describe("files", () => {
     file: { type: "file", mediaType: "image/png", url },
   });
 
-  test("E6.32 local images reach the user as a blob, and the original is forwarded always", async () => {
+  test("E6.32 local images reach the user as a blob, and the original is always passed on", async () => {
     const { messages } = await play(
       strategy(async () => ({ data: new Uint8Array([104, 105]), name: "cat.png" })),
     );
@@ -529,7 +529,7 @@ describe("files", () => {
     ]);
   });
 
-  test("E6.32 a local image that may not be read is told in a fixed sentence, without its path", async () => {
+  test("E6.32 a local image that may not be read is reported in a fixed sentence, without its path", async () => {
     const { messages, result } = await play(
       strategy(() => Promise.reject(new Error("local file is too large: /files/cat.png"))),
     );
@@ -542,7 +542,7 @@ describe("files", () => {
     expect(JSON.stringify([textsOf(messages), answersOf(result)])).not.toContain("cat.png");
   });
 
-  test("E6.32 a missing file is no blob, and what does not begin with the root is never looked at", async () => {
+  test("E6.32 a missing file is no blob, and a path that does not begin with the root is never read", async () => {
     const asked: string[] = [];
     const look = async (path: string): Promise<undefined> => void asked.push(path);
     for (const url of ["/files/none.png", "/etc/passwd", "/filesystem/a", "https://x.y/files/a.png"]) {

@@ -81,7 +81,7 @@ function oracle(text: string): ThoughtPiece[] {
 }
 
 describe("the splitter", () => {
-  test("reads the same at every chunking as over the whole text", () => {
+  test("gives the same result in every chunking as for the whole text", () => {
     fc.assert(
       fc.property(
         tagged,
@@ -105,11 +105,11 @@ describe("the splitter", () => {
     );
   });
 
-  test("reads as a regular expression over the whole text would", () => {
+  test("gives the same result as a regular expression over the whole text", () => {
     fc.assert(fc.property(tagged, (text) => void expect(splitThoughts(text)).toEqual(oracle(text))));
   });
 
-  test("F113 finds a tag that comes in pieces, and a thought the template opened", () => {
+  test("F113 finds a tag that comes in pieces, and a thought that the template opened", () => {
     const splitter = new ThoughtSplitter({ startsInThought: true, blocks: "leading" });
     expect(splitter.push("I should…</th")).toEqual([{ type: "reasoning", text: "I should…" }]);
     expect(splitter.push("ink>Answer")).toEqual([{ type: "text", text: "Answer" }]);
@@ -135,7 +135,7 @@ describe("the splitter", () => {
     ]);
   });
 
-  test("holds back no more than could become a tag, and gives out what did not", () => {
+  test("holds back only what could become a tag, and releases what did not", () => {
     const splitter = new ThoughtSplitter();
     expect(splitter.push("a <thin")).toEqual([{ type: "text", text: "a " }]);
     expect(splitter.push("g")).toEqual([{ type: "text", text: "<thing" }]);
@@ -143,7 +143,7 @@ describe("the splitter", () => {
     expect(splitter.end()).toEqual([{ type: "text", text: "</" }]);
   });
 
-  test("F243 looks at sixty thousand beginnings of a tag once each, in pieces and whole", () => {
+  test("F243 reads sixty thousand beginnings of a tag once each, in pieces and as a whole", () => {
     // A quadratic scan of these would look at 10^10 characters and run into the test's time limit.
     const text = "<thought".repeat(60_000);
     expect(splitThoughts(text)).toEqual([{ type: "text", text }]);
@@ -172,11 +172,11 @@ describe("hiding thoughts", () => {
     ["  kept as it is \n", "  kept as it is \n"],
     ["<thi<think>x</think>nk>gone", ""],
     ["", ""],
-  ])("E4.20 makes of %j %j", (text, visible) => {
+  ])("E4.20 turns %j into %j", (text, visible) => {
     expect(stripThoughts(text)).toBe(visible);
   });
 
-  test("E4.20 goes as the three steps say, for any text", () => {
+  test("E4.20 follows the three steps, for any text", () => {
     const steps = (text: string): string => {
       const blocks = text.replaceAll(/<think>[\s\S]*?<\/think>/gi, "");
       const visible = blocks.replace(/<think>[\s\S]*$/i, "").replaceAll(/<\/think>/gi, "");
@@ -194,14 +194,14 @@ describe("showing thoughts", () => {
     [true, false, false, false],
     [true, false, true, true],
   ])(
-    "E4.18 with calls %s, thoughts %s, last iteration %s: the text is told: %s",
+    "E4.18 with calls %s, thoughts %s, last iteration %s: the text is shown: %s",
     (hasCalls, emitThoughts, lastIteration, told) => {
       expect(shouldEmitResponseText({ hasCalls, emitThoughts, lastIteration })).toBe(told);
     },
   );
 
   test.each(["意図：", "意図:", "Intent:", "intent:", "Thinking:", "thinking:"])(
-    "E4.22 drops the heading %s, once",
+    "E4.22 removes the heading %s, once",
     (heading) => {
       expect(thoughtBlock(` ${heading} look it up \n`)).toBe("<think>\nlook it up\n</think>");
       expect(thoughtBlock(`${heading}${heading}x`)).toBe(`<think>\n${heading}x\n</think>`);
@@ -209,7 +209,7 @@ describe("showing thoughts", () => {
     },
   );
 
-  test("E4.22 leaves a block as it is, and says something where there is nothing", () => {
+  test("E4.22 leaves a block as it is, and writes something if there is nothing", () => {
     expect(thoughtBlock(" <think>as it is</think> ")).toBe("<think>as it is</think>");
     expect(thoughtBlock(" \n")).toBe("<think>\nまず、必要な情報を確認して進めます。\n</think>");
     expect(thoughtBlock("plain")).toBe("<think>\nplain\n</think>");
@@ -222,7 +222,7 @@ describe("showing thoughts", () => {
     [["a", "b", "a", "c"], "必要な情報を得るため、次のツールを順に確認します: a, b, c"],
     [["a", "b", "c", "d"], "必要な情報を得るため、次のツールを順に確認します: a, b, c..."],
     [[], "まず、必要な情報を確認して進めます。"],
-  ])("E4.23 says for the tools %j what they are for", (tools, sentence) => {
+  ])("E4.23 says what the tools %j are for", (tools, sentence) => {
     expect(toolIntent(tools)).toBe(`<think>\n${sentence}\n</think>`);
   });
 });

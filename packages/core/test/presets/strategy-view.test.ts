@@ -28,7 +28,7 @@ const metadataOf = (messages: readonly StrategyMessage[]): JsonObject => {
 };
 
 describe("display", () => {
-  test("E4.18 an answer with calls is told with thoughts on, and without them only in the last iteration", async () => {
+  test("E4.18 an answer with calls is shown with thoughts on, and without them only in the last iteration", async () => {
     const script = [
       [say("one"), call("look")],
       [say("two"), call("look")],
@@ -49,14 +49,14 @@ describe("display", () => {
     expect(await shown(false)).toEqual(["\n", "two", "\n"]);
   });
 
-  test("E1.2 E4.18 the view's last iteration is the sixth unless it is told another, as the preset's is", async () => {
+  test("E1.2 E4.18 the view's last iteration is the sixth by default, like the preset's", async () => {
     const script = [1, 2, 3, 4, 5, 6].map((at): Turn => [say(`text ${at}`), call("look", { at })]);
     const strategy = { features: [], tools: [look], emitIntermediateThoughts: false };
     const { messages } = await play({ model: scripted(script), ...strategy });
     expect(textsOf(messages)).toEqual(["\n", "\n", "\n", "\n", "\n", "text 6", "\n"]);
   });
 
-  test("E4.19 thoughts are shown with calls too, or taken out of what the user sees", async () => {
+  test("E4.19 thoughts are shown with calls too, or removed from what the user sees", async () => {
     const script = [[say("<think>why</think>"), call("look")], say("<think>now</think>done")];
     const on = await play({ model: scripted(script), tools: [look] });
     expect(textsOf(on.messages)).toEqual(["<think>why</think>", "\n", "<think>now</think>done"]);
@@ -72,7 +72,7 @@ describe("display", () => {
     expect(JSON.stringify(model.requests[1]?.messages)).toContain("<think>why</think>a");
   });
 
-  test("E4.21 chunks are told as they come with thoughts on, and once without", async () => {
+  test("E4.21 chunks are emitted as they come with thoughts on, and once without", async () => {
     const answer = [say("stream hello", { chunk: 7 })];
     const on = await play({ model: scripted([answer]) });
     expect(textsOf(on.messages)).toEqual(["stream ", "hello"]);
@@ -80,7 +80,7 @@ describe("display", () => {
     expect(textsOf(off.messages)).toEqual(["stream hello"]);
   });
 
-  test("E4.21 text with or after a call is told once, as a thought block, and nothing twice", async () => {
+  test("E4.21 text with or after a call is emitted once, as a thought block, and nothing twice", async () => {
     const model = scripted([
       [say("before ", { chunk: 4 }), call("look"), say("after ", { chunk: 2 }), say("all")],
       [say("only before"), call("look")],
@@ -101,7 +101,7 @@ describe("display", () => {
     ]);
   });
 
-  test("E4.21 reasoning of the provider's own is a thought: told as it comes, or hidden", async () => {
+  test("E4.21 reasoning of the provider's own is a thought: emitted as it comes, or hidden", async () => {
     const answer = [think("let me see", { chunk: 6 }), say("42")];
     const on = await play({ model: scripted([answer]) });
     expect(textsOf(on.messages).join("")).toBe("<think>\nlet me see\n</think>42");
@@ -217,7 +217,7 @@ describe("logs", () => {
   const schema = { type: "object", properties: { q: { type: "string" }, api_key: { type: "string" } } };
   const keyed = noting("look", [], () => "result text", schema);
 
-  test("E7.34 hold everything when finished, in the first version's form", async () => {
+  test("E7.34 contain everything when finished, in the first version's form", async () => {
     const { messages } = await play({ model: scripted(script), tools: [keyed] });
     const input = { q: "x", api_key: "hunter2" };
     const outputs = [
@@ -251,7 +251,7 @@ describe("logs", () => {
     });
   });
 
-  test("E7.34 hold only sizes and names in the later form", async () => {
+  test("E7.34 contain only sizes and names in the later form", async () => {
     const { messages } = await play({ model: scripted(script), tools: [keyed], logData: "summary" });
     expect(dataOf(messages, "scripted Thought")).toEqual({
       output_summary: { response_chars: 16, tool_call_count: 3 },
@@ -280,7 +280,7 @@ describe("logs", () => {
     ["tool invoke error: x", true],
     ["some validation error here", true],
     ["the tool invoke error", false],
-  ])("E7.34 take a returned %j for an error: %s", async (text, isError) => {
+  ])("E7.34 report a returned %j as an error: %s", async (text, isError) => {
     const tools = [noting("look", [], () => text)];
     const { messages } = await play({
       model: scripted([call("look"), say("done")]),
@@ -290,7 +290,7 @@ describe("logs", () => {
     expect(dataOf(messages, "CALL look")).toMatchObject({ output_summary: { is_error: isError } });
   });
 
-  test("E7.34 take a result that somebody brought for an error only where it is one", async () => {
+  test("E7.34 report a result given with answer as an error only if it is one", async () => {
     const told: StrategyMessage[] = [];
     const view = new StrategyView({}, (message) => told.push(message));
     const asking = tool({
@@ -319,7 +319,7 @@ describe("logs", () => {
     ]);
   });
 
-  test("E7.34 show the sizes of everything on request, previews on another, and never what a key calls secret", async () => {
+  test("E7.34 show the sizes of everything if set so, or previews, and never a value under a secret's name", async () => {
     const long = "é".repeat(200);
     const names = [
       "Authorization",
@@ -349,8 +349,8 @@ describe("logs", () => {
   });
 });
 
-describe("the bill", () => {
-  test("E7.35 is the last message, and adds up tokens and prices while the rest stays the first round's", async () => {
+describe("the costs", () => {
+  test("E7.35 come as the last message, and add up tokens and prices while the rest stays the first round's", async () => {
     const model = scripted(
       [
         [call("look"), usage({ inputTokens: 1_000, outputTokens: 100, cachedInputTokens: 500 })],
@@ -376,7 +376,7 @@ describe("the bill", () => {
     });
   });
 
-  test("E7.35 is of zeros and blanks when nobody counted, and takes prices by model", async () => {
+  test("E7.35 are zeros and blanks if nothing was counted, and use prices by model", async () => {
     const { messages } = await play({ model: scripted([say("done")]) });
     const zeros = metadataOf(messages);
     expect(Object.keys(zeros)).toHaveLength(12);
@@ -398,7 +398,7 @@ describe("the bill", () => {
     });
   });
 
-  test("E7.35 comes last also when the model fails, after its logs were finished as failed", async () => {
+  test("E7.35 come last also if the model fails, after its logs were finished as failed", async () => {
     const strategy = {
       model: scripted([
         [call("look"), usage({ inputTokens: 3, outputTokens: 2 })],
@@ -421,7 +421,7 @@ describe("the bill", () => {
     ]);
   });
 
-  test("E7.35 is one run's: a view that hears a whole session bills each run by itself", async () => {
+  test("E7.35 are one run's: a view of a whole session has separate costs for each run", async () => {
     const model = scripted([
       [say("one"), usage({ inputTokens: 3, outputTokens: 2 })],
       [say("two"), usage({ inputTokens: 10, outputTokens: 1 })],
@@ -438,7 +438,7 @@ describe("the bill", () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  test("E7.36 follows one message of the context's items, also of none, and no message without a context", async () => {
+  test("E7.36 follow one message with the context's items, even if there are none, but no message without a context", async () => {
     const resources = async (
       context: { content: string; metadata?: JsonObject | null }[] | null,
     ): Promise<unknown[]> => {
@@ -491,7 +491,7 @@ describe("the bill", () => {
     },
   );
 
-  test("E7.37 a request takes a token for 4 characters where nobody counts", async () => {
+  test("E7.37 a request counts one token for 4 characters by default", async () => {
     const model = scripted([say("done")], { facts: { contextWindow: 10_000 } });
     await play({ model, settings: { maxOutputTokens: 9_999 } });
     const { system = "", tools, messages, settings } = model.lastRequest;
@@ -501,7 +501,7 @@ describe("the bill", () => {
   });
 });
 
-test("a thought that broke off with its attempt is closed before the next one is told, or its round is given up", async () => {
+test("a thought that broke off with its attempt is closed before the next one is shown, or its round is given up", async () => {
   const broken = [think("hm"), fail("server_error")];
   for (const [script, text] of [
     [[broken, say("the answer")], "<think>\nhm\n</think>the answer"],
@@ -515,7 +515,7 @@ test("a thought that broke off with its attempt is closed before the next one is
   }
 });
 
-test("an attempt that failed half-way stands as it was told, and the next one is told whole", async () => {
+test("a failed attempt's text stays as it was shown, and the next one is shown completely", async () => {
   const model = scripted([
     fail("overloaded", { afterText: "par" }),
     [say("whole "), call("look"), say("why")],
@@ -548,7 +548,7 @@ test("E7.33 a round that falls back to another model is one round", async () => 
   ]);
 });
 
-test("any agent's events can be rendered: calls that run together are told in their order", async () => {
+test("any agent's events can be rendered: parallel calls are shown in their order", async () => {
   const first = deferred();
   const slow = noting("slow", [], async () => {
     await first.promise;
@@ -571,7 +571,7 @@ test("any agent's events can be rendered: calls that run together are told in th
   ]);
 });
 
-test("calls of an answer that another process heard are told as they begin, with what their tools have for the user", async () => {
+test("calls of an answer that came to another process are shown as they begin, with their tools' parts for the user", async () => {
   const journal = memoryJournal();
   const chart = { type: "file", mediaType: "image/png", data: "AAEC" } as const;
   const ask = noting("ask", [], ({ q }) => (q === "chart" ? toolResult([chart]) : "asked"));
@@ -605,7 +605,7 @@ test("calls of an answer that another process heard are told as they begin, with
   ).toBe(false);
 });
 
-test("a sub-agent that waits for somebody and goes on is one call", async () => {
+test("a sub-agent that waits for an approval and continues is one call", async () => {
   const press = { ...noting("press", []), permission: "ask" as const };
   const helper = subAgent({
     name: "helper",
@@ -625,7 +625,7 @@ test("a sub-agent that waits for somebody and goes on is one call", async () => 
   ]);
 });
 
-test("whoever listens from the middle of an answer on hears it whole when it is whole", async () => {
+test("a listener that starts in the middle of an answer gets all of it when it is complete", async () => {
   const held = hold(say("rest"));
   const session = await new Agent({ model: scripted([[say("first "), held]]) }).open("s");
   const running = session.send("go");
@@ -642,7 +642,7 @@ test("whoever listens from the middle of an answer on hears it whole when it is 
   ]);
 });
 
-test("E4.21 a text is with the user before the answer is whole", async () => {
+test("E4.21 the user gets text before the answer is complete", async () => {
   const held = hold(say("rest"));
   const strategy = { model: scripted([[say("first "), held]]) };
   const texts: string[] = [];
@@ -654,7 +654,7 @@ test("E4.21 a text is with the user before the answer is whole", async () => {
   expect(texts).toEqual(["first ", "rest"]);
 });
 
-test("a reader who breaks off aborts the run", async () => {
+test("a reader that stops iterating aborts the run", async () => {
   const held = stall();
   const model = scripted([held]);
   const stream = new Agent({ ...agentStrategy({ model }), abortGraceMs: 50 }).stream("go");

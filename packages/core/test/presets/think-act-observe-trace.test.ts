@@ -65,7 +65,7 @@ describe("the lines", () => {
     ]);
   });
 
-  test("A5.30 tell an answer without calls apart from one that ended its turn", async () => {
+  test("A5.30 distinguish an answer without calls from one that ended its turn", async () => {
     const said = await linesOf([[say("so far"), stop("max_tokens")]]);
     expect(said.slice(3)).toEqual([
       "[LLM] Response stop_reason: max_tokens",
@@ -75,7 +75,7 @@ describe("the lines", () => {
     expect((await linesOf([empty()])).slice(3)).toEqual(["[LLM] Response stop_reason: end_turn", endTurn]);
   });
 
-  test("A4.25 show what the client warns of while the model is asked, and no other warning", async () => {
+  test("A4.25 show the client's warnings during a model call, and no other warning", async () => {
     const emits = (message: string): Turn => emit({ type: "warning", code: "odd", message });
     const logged: string[] = [];
     const hear = trace({ to: (line) => logged.push(line) });
@@ -86,7 +86,7 @@ describe("the lines", () => {
     expect(logged.indexOf("[LLM] Warning: half read")).toBe(3);
   });
 
-  test("A5.29 show nothing of a call that end_turn left behind, whose result only keeps the history whole", async () => {
+  test("A5.29 show nothing of a call that end_turn left behind, whose result only keeps the history valid", async () => {
     expect((await linesOf([[call("look"), stop("end_turn")]])).slice(3)).toEqual([
       "[LLM] Response stop_reason: end_turn",
       "[THINK] Tool call: look",
@@ -94,7 +94,7 @@ describe("the lines", () => {
     ]);
   });
 
-  test("A5.29 show the calls of such an answer where another rule runs them", async () => {
+  test("A5.29 show the calls of such an answer if another rule runs them", async () => {
     const both: Turn = [calls([["look"], ["other"]]), stop("end_turn")];
     const tools = [echo("look"), echo("other")];
     const lines = await linesOf(
@@ -138,7 +138,7 @@ describe("the lines", () => {
     expect(shown).toBe("😀".repeat(Math.min(length, limits[tag] as number)) + dots);
   });
 
-  test("A5.30 count iterations up to the limit, and end there without a word of an ending", async () => {
+  test("A5.30 count iterations up to the limit, and have no ending line there", async () => {
     const lines = await linesOf([call("look"), call("look")], { maxIterations: 2 });
     expect(lines.filter((line) => line.startsWith("[AGENT]"))).toEqual([
       "[AGENT] Iteration 1/2",
@@ -148,7 +148,7 @@ describe("the lines", () => {
     expect(() => trace({ maxIterations: -1 })).toThrow(/option maxIterations/);
   });
 
-  test("A5.30 begin a history that was handed in with its last message, and tell what is said meanwhile", async () => {
+  test("A5.30 begin a given history with its last message, and show messages that come meanwhile", async () => {
     const lines: string[] = [];
     const agent = agentOf([say("one"), say("two")]);
     const said = (text: string): { role: "user"; content: [{ type: "text"; text: string }] } => ({
@@ -168,7 +168,7 @@ describe("the lines", () => {
     expect(lines.at(-1)).toBe(endTurn);
   });
 
-  test("A5.30 tell calls in their order, though one that nobody can run is answered before the first has", async () => {
+  test("A5.30 show calls in their order, even if one that cannot run has its result before the first", async () => {
     const lines = await linesOf([calls([["look"], ["nowhere"], ["look"]]), say("done")]);
     expect(lines.filter((line) => /Executing|OBSERVE/.test(line))).toEqual([
       "[ACT] Executing tool: look",
@@ -180,7 +180,7 @@ describe("the lines", () => {
     ]);
   });
 
-  test("tell a run that another process began from where this one took it over", () => {
+  test("show a run that another process began from where this one took it over", () => {
     const lines: string[] = [];
     const hear = trace({ to: (line) => lines.push(line) });
     const taken: CallView = { key: "4.1", id: "c2", name: "look", args: {} };
@@ -190,7 +190,7 @@ describe("the lines", () => {
     expect(lines.at(-1)).toBe("[OBSERVE] Result preview: seen");
   });
 
-  test("tell the calls of such a run as they begin, whichever of them is approved first", () => {
+  test("show the calls of such a run as they begin, whichever of them is approved first", () => {
     const lines: string[] = [];
     const hear = trace({ to: (line) => lines.push(line) });
     const taken = (at: number): CallView => ({ key: `4.${at}`, id: `c${at}`, name: `tool${at}`, args: {} });
@@ -211,7 +211,7 @@ describe("the lines", () => {
     );
   });
 
-  test("tell a sub-agent once that waits for somebody and goes on", async () => {
+  test("show a sub-agent that waits for an approval and continues once", async () => {
     const lines: string[] = [];
     const press = echo("press", { effect: "write", permission: "ask" });
     const helper = subAgent({
@@ -228,14 +228,14 @@ describe("the lines", () => {
     expect(lines).toContain("[OBSERVE] Result preview: helped");
   });
 
-  test("tell failed and unknown tools as the model reads them, and nothing of a model that failed", async () => {
+  test("show failed and unknown tools as the model reads them, and nothing of a model that failed", async () => {
     const lines = await linesOf([call("nowhere"), fail("network")]);
     expect(lines).toContain("[ACT] Executing tool: nowhere");
     expect(lines).toContain("[OBSERVE] Result preview: Error: Unknown tool: nowhere");
     expect(lines.at(-1)).toBe("[THINK] Calling LLM for next action...");
   });
 
-  test("hold nothing a terminal obeys, and no name that looks like a line", async () => {
+  test("contain nothing that a terminal obeys, and no name that looks like a line", async () => {
     const nasty = "a\u001b[2J\u009b31m\u202eb";
     const tools = [echo("look", { execute: () => nasty })];
     const script = [
@@ -254,7 +254,7 @@ describe("the lines", () => {
   });
 });
 
-describe("where lines go", () => {
+describe("where lines are written", () => {
   const event: RondoEvent = { type: "step_start", step: 1 };
   const esc = "\u001b";
   const terminal = (isTTY: boolean): { text: string; isTTY: boolean; write(text: string): void } => ({
@@ -280,7 +280,7 @@ describe("where lines go", () => {
     );
   });
 
-  test("to the console unless told otherwise", () => {
+  test("to the console by default", () => {
     const said: unknown[] = [];
     const { log } = console;
     console.log = (line: unknown) => said.push(line);
@@ -292,7 +292,7 @@ describe("where lines go", () => {
     expect(said).toEqual(["[AGENT] Iteration 1/10"]);
   });
 
-  test("A5.29 over a stream they are the same lines; breaking off ends the run", async () => {
+  test("A5.29 over a stream they are the same lines; a reader that stops ends the run", async () => {
     const script = [call("look", {}, { id: "c1" }), say("done")];
     const lines: string[] = [];
     for await (const line of traceLines(agentOf(script).stream("go"))) lines.push(line);

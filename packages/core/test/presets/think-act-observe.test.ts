@@ -49,7 +49,7 @@ const reader = (execute: (args: { path: string }) => unknown): Tool =>
   });
 
 describe("the loop", () => {
-  test("A2.6 adds the user's message, then asks with the messages and all tool definitions in each of its iterations", async () => {
+  test("A2.6 adds the user's message, then sends the messages and all tool definitions in each iteration", async () => {
     const model = scripted([call("look"), call("other"), say("done")]);
     const tools = [echo("look"), echo("other")];
     const { text, steps } = await new Agent(thinkActObserve({ model, tools, maxIterations: 3 })).run("go");
@@ -85,13 +85,13 @@ describe("the loop", () => {
     expect(shortly(session.messages)).toEqual(["user: go", "assistant: look()", "tool: look ran"]);
   });
 
-  test("A2.8 A2.9 a refused answer is an answer like any other: its words are the text", async () => {
+  test("A2.8 A2.9 treats a refusal like any answer: its words are the text", async () => {
     const { text, end, messages } = await run([call("look"), [refuse("I will "), refuse("not.")]]);
     expect([text, end?.reason]).toEqual(["I will not.", "completed"]);
     expect(messages.at(-1)?.content.map(({ type }) => type)).toEqual(["text", "text"]);
   });
 
-  test("A2.10 runs the calls one after another in their order, each result kept as soon as it is there", async () => {
+  test("A2.10 runs the calls one after another in their order, and keeps each result as soon as it is there", async () => {
     const first = deferred();
     const started = deferred();
     const slow = (name: string, execute: () => unknown): Tool => echo(name, { execute });
@@ -135,12 +135,12 @@ describe("the loop", () => {
     ]);
   });
 
-  test("A2.10 runs every call of an answer, however many", async () => {
+  test("A2.10 runs every call of an answer, however many there are", async () => {
     const many = calls(Array.from({ length: 100 }, () => ["look"] as const));
     expect((await run([many, say("done")])).toolCalls).toBe(100);
   });
 
-  test("A2.11 ends on end_turn with calls, where the other wording of the rule would act", async () => {
+  test("A2.11 ends on end_turn with calls, where the other version of the rule would run them", async () => {
     const script = [ends("end_turn", say("text"), call("look")), say("done")];
     expect(await run(script)).toMatchObject({ text: "text", toolCalls: 0, steps: 1 });
     expect(await run(script, {}, { continueRule: byContent() })).toMatchObject({
@@ -150,7 +150,7 @@ describe("the loop", () => {
   });
 
   test.each(["google-generative-ai", "openai-responses", "ollama-chat"])(
-    "A2.11 goes on where a protocol has one word for answers with calls and without: %s",
+    "A2.11 continues if a protocol has one stop word for answers with and without calls: %s",
     async (api) => {
       const origin: Origin = { api, provider: "p", model: "m" };
       const model = scripted([ends("end_turn", call("look")), ends("end_turn", say("done"))], { origin });
@@ -159,7 +159,7 @@ describe("the loop", () => {
     },
   );
 
-  test("A2.9 A2.12 lets no rule for odd answers speak: cut off, paused, malformed and empty answers are answers", async () => {
+  test("A2.9 A2.12 has no rule for unusual answers: truncated, paused, malformed and empty answers are answers", async () => {
     for (const word of ["max_tokens", "pause", "malformed_call", "stop_sequence", "unknown"] as const) {
       expect(await run([ends(word, call("look")), say("done")])).toMatchObject({
         text: "done",
@@ -195,32 +195,29 @@ describe("the limit", () => {
     },
   );
 
-  test("A2.13 says nothing of an answer that is final in the last iteration", async () => {
+  test("A2.13 does not count if an answer is final in the last iteration", async () => {
     expect(await run([call("look"), say("done")], { maxIterations: 2 })).toMatchObject({
       text: "done",
       steps: 2,
     });
   });
 
-  test.each([[undefined], [0], [null], [10]])(
-    "A2.14 allows ten iterations with %s",
-    async (maxIterations) => {
-      const model = forever();
-      const given = maxIterations === undefined ? {} : { maxIterations };
-      const agent = new Agent(thinkActObserve({ model, tools: [echo("look")], ...given }));
-      await expect(agent.run("go")).rejects.toThrow(/^Max iterations \(10\) reached$/);
-      expect(model.calls).toBe(10);
-    },
-  );
+  test.each([[undefined], [0], [null], [10]])("A2.14 is ten iterations with %s", async (maxIterations) => {
+    const model = forever();
+    const given = maxIterations === undefined ? {} : { maxIterations };
+    const agent = new Agent(thinkActObserve({ model, tools: [echo("look")], ...given }));
+    await expect(agent.run("go")).rejects.toThrow(/^Max iterations \(10\) reached$/);
+    expect(model.calls).toBe(10);
+  });
 
-  test("A2.14 refuses a limit that is none", () => {
+  test("A2.14 must be valid", () => {
     for (const maxIterations of [-1, 1.5, Number.POSITIVE_INFINITY])
       expect(() => thinkActObserve({ model: forever(), maxIterations })).toThrow(/option maxIterations/);
   });
 });
 
 describe("history", () => {
-  test("A2.15 outlives a run, and a reset clears it", async () => {
+  test("A2.15 survives a run, and a reset clears it", async () => {
     const model = scripted([say("one"), [call("look")], say("two"), say("three")]);
     const chat = new Chat(new Agent(thinkActObserve({ model, tools: [echo("look")] })));
     expect([await chat.run("first"), await chat.run("second")]).toEqual(["one", "two"]);
@@ -238,7 +235,7 @@ describe("history", () => {
     expect(shortly(model.requests.at(-1)?.messages ?? [])).toEqual(["user: third"]);
   });
 
-  test("A2.15 is the session's, which a new one begins without", async () => {
+  test("A2.15 belongs to the session, and a new one begins without it", async () => {
     const model = scripted([say("one"), say("two"), say("three")]);
     const agent = new Agent(thinkActObserve({ model }));
     const session = await agent.open("a");
@@ -276,7 +273,7 @@ describe("a chat", () => {
   const chatWith = (script: readonly Turn[], tools: readonly Tool[] = []): Chat =>
     new Chat(new Agent(thinkActObserve({ model: scripted(script), tools })));
 
-  test("is not lost to an empty word, and refuses a second one at a time", async () => {
+  test("is not lost by an empty message, and refuses a second run at the same time", async () => {
     const chat = chatWith([say("one"), say("two")]);
     await chat.run("first");
     await expect(chat.run("  ")).rejects.toThrow("the task is empty");
@@ -287,7 +284,7 @@ describe("a chat", () => {
     expect(chat.messages).toHaveLength(4);
   });
 
-  test("rejects when it was aborted, and when a call waits for an approval", async () => {
+  test("rejects if it was aborted, and if a call waits for an approval", async () => {
     await expect(chatWith([say("x")]).run("go", { signal: AbortSignal.abort("enough") })).rejects.toThrow(
       "the run was aborted: enough",
     );
@@ -296,7 +293,7 @@ describe("a chat", () => {
     expect(await chat.run("again")).toBe("two");
   });
 
-  test("keeps its sessions where it is told, and tells its events", async () => {
+  test("keeps its sessions in the given journal, and emits its events", async () => {
     const journal = memoryJournal();
     const events: string[] = [];
     const agent = new Agent(thinkActObserve({ model: scripted([say("one")]) }));
@@ -307,14 +304,14 @@ describe("a chat", () => {
 });
 
 describe("failures", () => {
-  test("of a chat come with all that is known of them", async () => {
+  test("of a chat have all their members", async () => {
     const known = { status: 402, raw: { code: "no_credit" }, retryAfterMs: 60_000 };
     const chat = new Chat(new Agent(thinkActObserve({ model: scripted([fail("quota_exhausted", known)]) })));
     await expect(chat.run("go")).rejects.toMatchObject({ kind: "quota_exhausted", ...known });
   });
 
   test.each(["overloaded", "network", "rate_limit", "auth", "internal"] as const)(
-    "A2.16 an exception of the model comes through, and is not tried again: %s",
+    "A2.16 an exception of the model is passed on, and is not retried: %s",
     async (kind) => {
       const model = scripted([fail(kind, { message: "no luck" }), say("never")]);
       const agent = new Agent(thinkActObserve({ model }));
@@ -323,7 +320,7 @@ describe("failures", () => {
     },
   );
 
-  test("A2.16 a tool that fails never rejects: the model reads what happened, and goes on", async () => {
+  test("A2.16 a tool that fails never rejects: the model reads what happened, and continues", async () => {
     const tools = [
       echo("look", {
         execute: () => {
@@ -343,7 +340,7 @@ describe("failures", () => {
 });
 
 describe("tools", () => {
-  test("A3.17 an unknown tool is told by its name, whatever its arguments", async () => {
+  test("A3.17 an unknown tool is named in its result, whatever its arguments are", async () => {
     const script = [[call("nowhere", { a: 1 }), badArgs("elsewhere", "{")], say("done")];
     expect(toldOf(await run(script))).toEqual([
       "Error: Unknown tool: nowhere",
@@ -351,7 +348,7 @@ describe("tools", () => {
     ]);
   });
 
-  test("A3.18 wrong arguments are told: one missing, one too many, no JSON, and what the tool calls a TypeError", async () => {
+  test("A3.18 wrong arguments are reported: one missing, one too many, not JSON, and what the tool calls a TypeError", async () => {
     const broken = reader(({ path }) => {
       if (path === "ok") return "read";
       throw new TypeError("path must be absolute");
@@ -376,7 +373,7 @@ describe("tools", () => {
     ]);
   });
 
-  test("A3.18 a schema that leaves its names open takes any", async () => {
+  test("A3.18 a schema that allows other names accepts any", async () => {
     const open = echo("look", {
       inputSchema: { type: "object", properties: {}, additionalProperties: true },
     });
@@ -385,7 +382,7 @@ describe("tools", () => {
     ]);
   });
 
-  test("A3.19 any other exception is told with its message", async () => {
+  test("A3.19 any other exception is reported with its message", async () => {
     for (const [thrown, message] of [
       [new Error("disk full"), "disk full"],
       [new RangeError("too far"), "too far"],
@@ -401,7 +398,7 @@ describe("tools", () => {
     }
   });
 
-  test("A3.20 registering a name again overwrites and warns; definitions keep the order of registration", async () => {
+  test("A3.20 registering a name again replaces the tool with a warning; definitions keep the order of registration", async () => {
     const warnings: string[] = [];
     const silent = (): void => {};
     const logger: Logger = {
@@ -429,7 +426,7 @@ describe("tools", () => {
     ]);
   });
 
-  test("A3.20 an Agent without the preset takes no name twice", () => {
+  test("A3.20 an Agent without the preset refuses a repeated name", () => {
     const options = { model: scripted([]), tools: [echo("b"), echo("b")] };
     expect(() => new Agent(options)).toThrow('two tools are named "b"');
   });
@@ -462,7 +459,7 @@ describe("neutral data", () => {
     expect(bare.text).toBe("");
   });
 
-  test("A1.2 a call has id, name and an input that is an object, never a text", async () => {
+  test("A1.2 a call has id, name and an input that is an object, never a string", async () => {
     const seen: unknown[] = [];
     const { messages } = await run([call("read", { path: "x" }, { id: "c1" }), say("done")], {
       tools: [reader((args) => seen.push(args))],
@@ -473,7 +470,7 @@ describe("neutral data", () => {
     expect(seen).toEqual([{ path: "x" }]);
   });
 
-  test("A1.4 history: a user's text, the assistant's answer, each result a message of its own with id and name; what is handed out is a copy", async () => {
+  test("A1.4 history: a user's text, the assistant's answer, each result a message of its own with id and name; readers get a copy", async () => {
     const script = [
       calls([
         ["look", {}, { id: "c1" }],
@@ -499,7 +496,7 @@ describe("neutral data", () => {
     expect(session.result?.messages).toHaveLength(5);
   });
 
-  test("A1.4 a result that names no tool, and whose call has none, is of the tool unknown", async () => {
+  test("A1.4 a result without a tool's name, whose call has none either, belongs to the tool unknown", async () => {
     const history = [
       { role: "user", content: [{ type: "text", text: "go" }] },
       {

@@ -197,7 +197,7 @@ describe.each(systemNames)("P1 under %s holds after", (system) => {
     expect(isPaired(result.messages)).toBe(true);
   });
 
-  test("a call that waits for an approval, then an abort, a denial, or a yes", async () => {
+  test("a call that waits for an approval, then an abort, a denial, or an approval", async () => {
     for (const [then, reason] of [
       [(session: Session) => session.abort("no"), "aborted"],
       [(session: Session) => session.deny("call_2", "no", { stop: true }), "turn_stopped"],
@@ -219,7 +219,7 @@ describe.each(systemNames)("P1 under %s holds after", (system) => {
 });
 
 describe.each(systemNames)("under %s", (system) => {
-  test("a sub-agent that waits for somebody has no result yet, and its answer is the call's", async () => {
+  test("a sub-agent that waits for an approval has no result yet, and its answer becomes the call's result", async () => {
     const inner = agentOf("default", [call("asking"), say("allowed, it says")]).agent;
     const helper = subAgent({ name: "helper", description: "helps", agent: inner });
     const { agent } = agentOf(system, [call("helper", { task: "ask" }), done], {}, () => [helper]);
@@ -233,7 +233,7 @@ describe.each(systemNames)("under %s", (system) => {
     expect(results).toEqual([expect.stringContaining("allowed, it says")]);
   });
 
-  test("an answer without a word that completes the run does not end it over work that is queued", async () => {
+  test("an answer that does not complete the run does not end it while work is queued", async () => {
     const { agent, model } = agentOf(system, [call("look"), empty(), done, done], { emptyNudges: null });
     const session = await agent.open("s");
     session.subscribe(({ type }) => {
@@ -297,7 +297,7 @@ const anyDeed = fc.tuple(
   fc.constantFrom("abort", "steer", "steer", "followUp", "compact"),
 );
 
-test("P1 holds after any script under any system, whatever is said and whenever it is broken off", async () => {
+test("P1 is true after any script under any preset, whatever messages come and whenever it is aborted", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom(...systemNames),

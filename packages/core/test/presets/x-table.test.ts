@@ -26,7 +26,7 @@ const done: Turn = say("done");
 const goesOn: Outcome = ["completed", "done", ["look"], 2];
 
 describe("who decides to stop", () => {
-  test("X1 calls under end_turn: the stop reason's system ends with the text, everyone else acts", async () => {
+  test("X1 calls with end_turn: the preset that follows the stop reason ends with the text, every other runs them", async () => {
     await each(() => [[say("bye"), call("look"), stop("end_turn")], done], {
       default: goesOn,
       thinkActObserve: ["completed", "bye", [], 1],
@@ -37,7 +37,7 @@ describe("who decides to stop", () => {
     });
   });
 
-  test("X1 an answer that its provider says went wrong ends the run at once wherever the content decides", async () => {
+  test("X1 an answer that its provider reports as failed ends the run at once if the content decides", async () => {
     const wrong: Outcome = ["error", "half", [], 1];
     await each(() => [[say("half"), call("look"), stop("error", { detail: "it broke" })], done], {
       default: wrong,
@@ -56,7 +56,7 @@ describe("who decides to stop", () => {
     expect(silent.result.end?.error?.message).toBe("the answer ended with an error (network_error)");
   });
 
-  test("X1 an unknown stop reason alone decides nothing: calls act, and a text is the answer", async () => {
+  test("X1 an unknown stop reason alone decides nothing: calls run, and a text is the answer", async () => {
     for (const system of systemNames) {
       const unknown = stop("unknown", { raw: "new_word" });
       expect([system, outcomeOf(await course(system, [[call("look"), unknown], done]))]).toEqual([
@@ -79,7 +79,7 @@ describe("who decides to stop", () => {
     });
   });
 
-  test("X2 with nothing said either, only the default asks again, for a call may have got lost", async () => {
+  test("X2 with no text either, only the default calls the model again, because a call may be lost", async () => {
     await each(() => [[stop("tool_use")], done], {
       default: ["completed", "done", [], 2],
       thinkActObserve: ["completed", "", [], 1],
@@ -91,8 +91,8 @@ describe("who decides to stop", () => {
   });
 });
 
-describe("calls of an answer that was cut off", () => {
-  test("X3 whole ones run, or are passed over for the text; by default none runs and the model is told", async () => {
+describe("calls of a truncated answer", () => {
+  test("X3 complete ones run, or are ignored if there is a text; by default none runs and the model is told", async () => {
     await each(() => [[say("cut"), call("look"), stop("max_tokens")], done], {
       default: ["completed", "done", [], 2],
       thinkActObserve: goesOn,
@@ -105,7 +105,7 @@ describe("calls of an answer that was cut off", () => {
     expect(results[0]).toMatch(/^Error: look was not executed: the message was cut off at the output limit/);
   });
 
-  test("X3 without a text the standard table ends unexpectedly; one whose arguments broke off never runs anywhere", async () => {
+  test("X3 without a text the standard table ends unexpectedly; one with incomplete arguments never runs anywhere", async () => {
     const bare = await course("stepSequence", [[call("look"), stop("max_tokens")], done]);
     expect(outcomeOf(bare)).toEqual(["unexpected_stop", "", [], 1]);
     for (const system of systemNames) {
@@ -117,7 +117,7 @@ describe("calls of an answer that was cut off", () => {
     }
   });
 
-  test("X3 the default runs whole calls, or passes them over, where it is told to", async () => {
+  test("X3 the default runs complete calls, or ignores them, if set so", async () => {
     const script = (): Script => [[say("cut"), call("look"), stop("max_tokens")], done];
     expect(outcomeOf(await course("default", script(), { onTruncated: "run_complete" }))).toEqual(goesOn);
     const ignored = await course("default", script(), { onTruncated: "ignore_calls" });
@@ -146,7 +146,7 @@ describe("the step limit", () => {
     },
   );
 
-  test("X4 the step sequence throws at 10, the calls of the tenth answer run; a run that can be steered has no limit", async () => {
+  test("X4 the step sequence throws at 10, the calls of the tenth answer run; the steerable preset has no limit", async () => {
     const { continueRule } = stepSequence({ model: scripted([]), maxToolCallsPerTool: null });
     const ten = await course("stepSequence", untiring, { continueRule } as Partial<AgentOptions>);
     expect([ten.ran.length, ten.model.calls, ten.thrown]).toEqual([
@@ -160,7 +160,7 @@ describe("the step limit", () => {
     expect([long.result.end?.reason, long.result.text, long.ran.length]).toEqual(["completed", "end", 250]);
   });
 
-  test("X4 the calls that the last round refuses are answered, and say so", async () => {
+  test("X4 the calls that the last round refuses get results that say so", async () => {
     const { results } = await course("agentStrategy", untiring);
     expect(results.at(-1)).toBe(
       "Maximum iteration limit (6) reached. Cannot call tool 'look'. Please consider increasing the iteration limit.",
@@ -184,7 +184,7 @@ describe("an answer without calls", () => {
   const looped: Turn = [say("again and again, ".repeat(50)), stop("max_tokens")];
   const paused: Turn = [say("part"), stop("pause")];
 
-  test("X1 is the last, also when it was paused or repeats itself; only the default asks again", async () => {
+  test("X1 is the last, even if it was paused or repeats itself; only the default calls the model again", async () => {
     for (const [turn, text] of [
       [paused, "partdone"],
       [looped, "done"],
@@ -217,7 +217,7 @@ describe("calls that cannot run", () => {
     expect(ended).toMatchObject({ isError: true });
   });
 
-  test("X10 an empty text is no arguments, but where arguments are passed raw and the provider writes them as text", async () => {
+  test("X10 an empty text means no arguments, except if arguments are passed raw and the provider writes them as text", async () => {
     const bare = part({ type: "tool_call", id: "c", name: "look", args: {}, rawArgs: "" });
     for (const system of systemNames) {
       const { results, ran } = await course(system, [bare, done]);
@@ -232,7 +232,7 @@ describe("calls that cannot run", () => {
     expect(ran).toEqual(["look"]);
   });
 
-  test("X9 a tool that takes the raw text gets it only where arguments are passed raw", async () => {
+  test("X9 a tool with executeRaw gets the raw text only if arguments are passed raw", async () => {
     for (const system of systemNames) {
       const raw: string[] = [];
       const note: Tool = {
@@ -277,7 +277,7 @@ describe("repeated calls", () => {
   ];
   const looks = (times: number, name = "look"): string[] => Array.from({ length: times }, () => name);
 
-  test("X14 the same call with the same outcome: the default says so, hides the tool and lands; one system ends it, the others let it", async () => {
+  test("X14 the same call with the same outcome: the default says so, hides the tool and lands; one preset ends the run, the others allow it", async () => {
     await each(() => same(5), {
       default: ["no_progress", "done", looks(4), 6],
       thinkActObserve: ["completed", "done", looks(5), 6],
@@ -290,7 +290,7 @@ describe("repeated calls", () => {
     expect(result.end?.evidence).toMatchObject({ reason: "duplicate_call", tool: "look", count: 3 });
   });
 
-  test("X14 calls of one tool with other arguments are counted by one system only: the sixth ends it", async () => {
+  test("X14 calls of one tool with other arguments are counted by one preset only: the sixth ends the run", async () => {
     const other = (): Script => [
       ...Array.from({ length: 5 }, (_, at) => call("look", { at })),
       call("look", { at: 9 }),
@@ -308,7 +308,7 @@ describe("repeated calls", () => {
     }
   });
 
-  test("X14 a call that failed is skipped when it comes again by one system only", async () => {
+  test("X14 a call that failed is skipped when it is repeated by one preset only", async () => {
     const skipped = "tool invoke error: repeated failure detected; skipped duplicate call";
     const strategy = await course("agentStrategy", same(3, "boom"));
     expect([strategy.ran, strategy.results.slice(1)]).toEqual([["boom"], [skipped, skipped]]);
@@ -316,7 +316,7 @@ describe("repeated calls", () => {
       expect([system, (await course(system, same(3, "boom"))).ran]).toEqual([system, looks(3, "boom")]);
   });
 
-  test("X14 X15 equal calls of one answer run all, but for one that failed before it in the same answer", async () => {
+  test("X14 X15 equal calls of one answer all run, except after one that failed in the same answer", async () => {
     const script = (): Script => [calls([["look"], ["look"], ["look"], ["boom"], ["boom"]]), done];
     for (const system of systemNames) {
       const { ran, result } = await course(system, script());
@@ -327,7 +327,7 @@ describe("repeated calls", () => {
 });
 
 describe("context control", () => {
-  test("X25 all stages but pruning by default; cut, trim and compaction, or prune and guard, or nothing by system", () => {
+  test("X25 by default all stages but pruning are on; presets have cut, trim and compaction, or prune and guard, or none", () => {
     const on = (system: System): string[] =>
       Object.keys(resolve(systems[system]({ model: scripted([]), tools: [] })).options.context ?? {}).sort();
     expect(Object.fromEntries(systemNames.map((system) => [system, on(system)]))).toEqual({

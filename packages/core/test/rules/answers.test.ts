@@ -35,7 +35,7 @@ test.each([
   ["malformed_calls", malformedCalls],
   ["empty_answers", emptyAnswers],
 ] as [string, () => Rule<never>][])(
-  "%s says nothing where there is no answer, or a good one",
+  "%s decides nothing if there is no answer, or a good one",
   (name, make) => {
     const rule = make();
     expect([rule.name, rule.version]).toStrictEqual([name, name === "malformed_calls" ? 2 : 1]);
@@ -69,7 +69,7 @@ describe("a refusal", () => {
     });
   });
 
-  test("without words is told in those of the provider, or in none", () => {
+  test("without words has those of the provider, or none", () => {
     expect(said(stopOf("refusal", { detail: "category: x" }))).toMatchObject({
       follows: { text: "category: x" },
       evidence: { detail: "category: x" },
@@ -81,7 +81,7 @@ describe("a refusal", () => {
 describe("a pause", () => {
   const turn = turnOf(stopOf("pause"), [words("so far")]);
 
-  test("is gone on with, five times in a row unless told otherwise; then it is the end", () => {
+  test("is continued, five times in a row by default; then it is the end", () => {
     expect(judgementOf(pauses(), { turn }, 4)).toStrictEqual({
       follows: { do: "ask_again" },
       store: true,
@@ -95,7 +95,7 @@ describe("a pause", () => {
     expect(judgementOf(pauses(1), { turn }, 1)).toMatchObject({ follows: { do: "stop" } });
   });
 
-  test("with calls is no pause", () => {
+  test("with calls does not count as a pause", () => {
     expect(judgementOf(pauses(), { turn: turnOf(stopOf("pause"), [], called) })).toBeUndefined();
   });
 
@@ -106,7 +106,7 @@ describe("a pause", () => {
   });
 });
 
-describe("an answer that was cut off", () => {
+describe("a truncated answer", () => {
   const cut = stopOf("max_tokens");
   const full = stopOf("context_overflow");
   const text = turnOf(cut, [words("half of")]);
@@ -134,7 +134,7 @@ describe("an answer that was cut off", () => {
     });
   });
 
-  test("before there was any text is asked for again with a higher limit, and is not stored where there is none", () => {
+  test("without any text is requested again with a higher limit, and is not stored if there is none", () => {
     expect(judged({}, { turn: blank }, 0)).toStrictEqual({
       follows: { do: "ask_again", maxOutputTokens: 2_000 },
       evidence: { truncations: 1, max: 2, stop: "max_tokens", maxOutputTokens: 2_000 },
@@ -150,7 +150,7 @@ describe("an answer that was cut off", () => {
     });
   });
 
-  test("is no typed output, however much of it there is", () => {
+  test("is not a typed output, however much of it there is", () => {
     const output = { output: { schema: {}, decodeRetries: 1 } };
     expect(judged({}, { turn: text }, 0, output)).toMatchObject({
       follows: {
@@ -165,7 +165,7 @@ describe("an answer that was cut off", () => {
     });
   });
 
-  test("raises the limit only where the model's own is known and higher", () => {
+  test("raises the limit only if the model's own is known and higher", () => {
     const raised = (change: object, run: object = {}): unknown =>
       (judged({}, { turn: blank, ...run }, 0, change) as { follows: { maxOutputTokens?: number } }).follows
         .maxOutputTokens;
@@ -183,7 +183,7 @@ describe("an answer that was cut off", () => {
     expect(raised({}, { model: 7 })).toBeUndefined();
   });
 
-  test("in its calls is asked for again once with a higher limit; then the calls are answered", () => {
+  test("with calls is requested again once with a higher limit; then the calls get results", () => {
     expect(judged({}, { turn: calls }, 0)).toStrictEqual({
       follows: { do: "ask_again", maxOutputTokens: 2_000 },
       evidence: { truncations: 1, max: 2, stop: "max_tokens", maxOutputTokens: 2_000 },
@@ -199,7 +199,7 @@ describe("an answer that was cut off", () => {
     expect(judged({}, { turn: turnOf(full, [], called) }, 0)).toMatchObject({ follows: { do: "act" } });
   });
 
-  test("in its calls again and again lands the run", () => {
+  test("with calls again and again lands the run", () => {
     expect(judged({}, { turn: calls }, 2)).toMatchObject({
       follows: { do: "land", reason: "truncated" },
       answerAll: { code: "truncated_args" },
@@ -232,7 +232,7 @@ describe("an answer that was cut off", () => {
   });
 });
 
-describe("calls that could not be read", () => {
+describe("calls that cannot be parsed", () => {
   const turn = turnOf(stopOf("malformed_call", { raw: "MALFORMED", detail: "no bracket" }));
   const bare = turnOf(stopOf("malformed_call"));
   let rule = malformedCalls();
@@ -240,7 +240,7 @@ describe("calls that could not be read", () => {
     rule = malformedCalls();
   });
 
-  test("are asked for again as they were, then with a word, then no more", () => {
+  test("are requested again with the same request, then with a note, then no more", () => {
     const evidence = { error: "malformed_tool_call", max: 2, raw: "MALFORMED", detail: "no bracket" };
     expect(judgementOf(rule, { turn }, 0)).toStrictEqual({
       follows: { do: "ask_again" },
@@ -278,13 +278,13 @@ describe("calls that could not be read", () => {
     });
   });
 
-  test("are told of at once where the provider took their answer for a good one: they stand where nothing reads them", () => {
+  test("are reported at once if the provider accepted their answer: they are where nothing parses them", () => {
     const leaked = turnOf(stopOf("malformed_call", { wire: "end_turn", detail: "it stands in the text" }));
     const note = texts.malformedCall("it stands in the text");
     expect(judgementOf(rule, { turn: leaked }, 0)).toMatchObject({ follows: { do: "ask_again", note } });
   });
 
-  test("are missing where an answer announces calls and has neither these nor text", () => {
+  test("are missing if an answer announces calls and has neither calls nor text", () => {
     const announced = stopOf("end_turn", { wire: "tool_use" });
     const again = { follows: { do: "ask_again" } };
     expect(judgementOf(rule, { turn: turnOf(announced) })).toMatchObject(again);
@@ -294,7 +294,7 @@ describe("calls that could not be read", () => {
     expect(judgementOf(rule, { turn: turnOf(ended) })).toBeUndefined();
   });
 
-  test("are counted in a row; a failed call in between is none of them", () => {
+  test("are counted in a row; a failed model call in between does not count", () => {
     const one = judgedBy("malformed_calls");
     expect(afterAll(rule, [one, noted("malformed_calls"), noted("other"), one])).toBe(2);
     expect(afterAll(rule, [one, judgedBy("by_content")])).toBe(0);
@@ -309,7 +309,7 @@ describe("calls that could not be read", () => {
 describe("an empty answer", () => {
   const silent = turnOf(ended, [{ type: "reasoning", text: "hm" }, words(" \n")]);
 
-  test("is asked for again with a word, once unless told otherwise, and then ends the run", () => {
+  test("is requested again with a note, once by default, and then ends the run", () => {
     expect(judgementOf(emptyAnswers(), { turn: silent }, 0)).toStrictEqual({
       follows: { do: "ask_again", note: texts.emptyAnswer() },
       evidence: { error: "empty_response", nudges: 0, max: 1 },

@@ -16,8 +16,8 @@ function asked(name: keyof Texts, say: () => unknown): unknown {
   }
 }
 
-describe("words of somebody's own", () => {
-  test("are said as they are, and ours where there are none", () => {
+describe("custom texts", () => {
+  test("are used unchanged, and ours if there is none", () => {
     const texts = textsWith({ threw: (tool, said) => `${tool}: ${said}`, emptyAnswer: undefined as never });
     expect(texts.threw("look", "so")).toBe("look: so");
     expect(texts.emptyAnswer()).toBe(defaultTexts.emptyAnswer());
@@ -25,7 +25,7 @@ describe("words of somebody's own", () => {
     expect(asked("emptyAnswer", () => "")).toBe("");
   });
 
-  test("may be none for the text of a run that landed, and for no other", () => {
+  test("may be empty for the text of a run that landed, and for no other", () => {
     expect(asked("landed", () => undefined)).toBeUndefined();
     for (const [name, value, what] of [
       ["landed", null, "null"],
@@ -41,7 +41,7 @@ describe("words of somebody's own", () => {
     }
   });
 
-  test("that throw are named, with what was thrown", () => {
+  test("that throw are named, with what they threw", () => {
     const cause = new Error("no words");
     const failed = asked("emptyAnswer", () => {
       throw cause;
@@ -51,7 +51,7 @@ describe("words of somebody's own", () => {
       expect(areWordsMissing(other)).toBe(false);
   });
 
-  test("that come later are none, and how they fail is nobody's business", () => {
+  test("that return a promise are invalid, and its rejection is ignored", () => {
     const heard: unknown[] = [];
     const later = { catch: (hears: () => void) => void heard.push(hears()) };
     expect(areWordsMissing(asked("emptyAnswer", () => later))).toBe(true);
@@ -60,7 +60,7 @@ describe("words of somebody's own", () => {
   });
 });
 
-test("what has to be said is said in our own words where somebody's fail", () => {
+test("are replaced by ours if one must be used and fails", () => {
   const none = (): never => {
     throw new Error("no words");
   };

@@ -8,7 +8,7 @@ import { answerOf, callOf, stateOf } from "../loop/support.ts";
 import { afterAll, judgedBy, judgementOf, stopOf, turnOf, words } from "./support.ts";
 
 describe("a repetition", () => {
-  test("is a unit of words that ends the text three times or more", () => {
+  test("is a unit of words that the text ends with three times or more", () => {
     expect(repetition("abcabcabc")).toStrictEqual({ unit: "abc", times: 3, length: 9 });
     expect(repetition("once: abcabcabcabc \n")).toStrictEqual({ unit: "abc", times: 4, length: 12 });
     expect(repetition("bcabcabcabc")).toStrictEqual({ unit: "abc", times: 3, length: 11 });
@@ -17,11 +17,11 @@ describe("a repetition", () => {
       expect(repetition(text)).toBeUndefined();
   });
 
-  test("is the largest of those that come as often", () => {
+  test("is the largest of several with the same count", () => {
     expect(repetition("abbbabbbabbb")).toStrictEqual({ unit: "abbb", times: 3, length: 12 });
   });
 
-  test("is the one that comes most often", () => {
+  test("is the one with the highest count", () => {
     expect(repetition(`${"abc abc abc. ".repeat(3)}xyxyxyxyxy`)).toStrictEqual({
       unit: "xy",
       times: 5,
@@ -34,7 +34,7 @@ describe("a repetition", () => {
     });
   });
 
-  test("is found behind beginnings that almost go on with it", () => {
+  test("is found after beginnings that almost continue it", () => {
     expect(repetition(`aabaab${"aab".repeat(1)}aaab${"aaab".repeat(3)}`)).toMatchObject({
       unit: "aaab",
       times: 4,
@@ -42,26 +42,26 @@ describe("a repetition", () => {
     expect(repetition(`xaby${"aby".repeat(5)}ab`)).toMatchObject({ unit: "yab", times: 6 });
   });
 
-  test("is a small one that comes often rather than a large one around it", () => {
+  test("is a small unit with a high count rather than a large one around it", () => {
     expect(repetition("zxyxyxyxy".repeat(3))).toStrictEqual({ unit: "xy", times: 4, length: 8 });
     expect(repetition("zxyxyxyxy".repeat(4))).toStrictEqual({ unit: "zxyxyxyxy", times: 4, length: 36 });
   });
 
-  test("is found where its unit looks like the beginning of itself", () => {
+  test("is found if its unit resembles its own beginning", () => {
     expect(repetition("baaba".repeat(3))).toStrictEqual({ unit: "baaba", times: 3, length: 15 });
   });
 
-  test("has two letters side by side: rulers and numbers are none", () => {
+  test("contains two adjacent letters: rulers and numbers are not repetitions", () => {
     for (const unit of ["-", "a1", "| 0 |", "é "]) expect(repetition(unit.repeat(20))).toBeUndefined();
     expect(repetition("éa".repeat(20))).toMatchObject({ times: 20 });
   });
 
-  test("of a word of two letters is seen wherever it was cut off", () => {
+  test("of a word of two letters is found wherever it was cut off", () => {
     expect(repetition("no, no, no, n")).toStrictEqual({ unit: "o, n", times: 3, length: 13 });
     expect(repetition("aaaaaaaaaaaa")).toBeUndefined();
   });
 
-  test("is the one that whoever tries every unit at every length finds as well", () => {
+  test("is the same that an exhaustive search finds", () => {
     const slowly = (text: string): unknown => {
       let best: { period: number; length: number } | undefined;
       for (let length = 1; length <= text.length; length += 1) {
@@ -91,18 +91,18 @@ describe("a repetition", () => {
     }
   });
 
-  test("is looked for in the last 20,000 characters", () => {
+  test("is searched for in the last 20,000 characters", () => {
     expect(repetition("ab".repeat(15_000))).toStrictEqual({ unit: "ab", times: 10_000, length: 20_000 });
   });
 });
 
-describe("an answer that ran into the output limit", () => {
+describe("an answer that reached the output limit", () => {
   const cut = stopOf("max_tokens");
   const judged = (content: Part[], retries: number = 0, max?: number): unknown =>
     judgementOf(degenerateAnswers(max), { turn: turnOf(cut, content) }, retries);
   const thirty = "all work and no play makes it ";
 
-  test("repeating itself ten times, over 300 characters together, is asked for again once, and then is the end", () => {
+  test("with ten repetitions, over 300 characters together, is requested again once, and then ends the run", () => {
     const text = thirty.repeat(10);
     const evidence = { part: "text", times: 10, unit: expect.stringMatching(/no play/), max: 1 };
     // A blank at the end does not count, and is made up for by one at the beginning.
@@ -126,14 +126,14 @@ describe("an answer that ran into the output limit", () => {
     expect(judged([words(` ${text}`)], 1, 2)).toMatchObject({ follows: { do: "ask_again" } });
   });
 
-  test("repeating itself less often or for less is left alone", () => {
+  test("with fewer or shorter repetitions is accepted", () => {
     expect(judged([words(thirty.repeat(10))])).toBeUndefined();
     expect(judged([words("all play and no work makes it well, too. ".repeat(9))])).toBeUndefined();
     expect(judged([words("play ".repeat(59))])).toBeUndefined();
     expect(judged([])).toBeUndefined();
   });
 
-  test("is looked at part by part, the model's thoughts among them", () => {
+  test("is checked part by part, including the model's thoughts", () => {
     const play = "play ".repeat(100);
     expect(judged([words("so"), { type: "reasoning", text: play }])).toMatchObject({
       evidence: { part: "reasoning" },
@@ -141,13 +141,13 @@ describe("an answer that ran into the output limit", () => {
     expect(judged([{ type: "refusal", text: play }])).toBeUndefined();
   });
 
-  test("tells no more of the unit than its beginning", () => {
+  test("has only the beginning of the unit in its evidence", () => {
     const unit = Array.from({ length: 60 }, (_, at) => `w${at} and`).join(" ");
     const said = judged([words(unit.repeat(12))]) as { evidence: { unit: string } };
     expect(said.evidence.unit).toHaveLength(100);
   });
 
-  test("with calls is no such answer, nor are words that ended by themselves, nor what ended otherwise", () => {
+  test("with calls is accepted, and so are text that ended by itself and other endings", () => {
     const play = [words("play ".repeat(200))];
     const rule = degenerateAnswers();
     expect(judgementOf(rule, { turn: turnOf(cut, play, [callOf("5.0")]) })).toBeUndefined();
@@ -170,7 +170,7 @@ describe("an answer that ended by itself", () => {
   const judged = (text: string, more: Partial<State> = {}): unknown =>
     judgementOf(degenerateAnswers(), { turn: turnOf(stopOf("end_turn"), [words(text)]) }, 0, {}, more);
 
-  test("with one sentence again and again is asked for again as one that was cut off is", () => {
+  test("with one sentence again and again is requested again like a truncated one", () => {
     expect(judged(` ${sorry.repeat(20)}`)).toMatchObject({
       follows: { do: "ask_again" },
       evidence: { unit: " I apologize for the confusion.", times: 20 },
@@ -182,14 +182,14 @@ describe("an answer that ended by itself", () => {
     expect(judged("So it is. ".repeat(20))).toBeUndefined();
   });
 
-  test("is what somebody asked for where they said what is to be repeated", () => {
+  test("is accepted if a user asked for what is repeated", () => {
     const asked = (text: string): unknown =>
       judged(sorry.repeat(100), { history: Log.of<Message>([userText(text)]) });
     expect(asked("Write 'I apologize for the confusion!' 100 times")).toBeUndefined();
     expect(asked("Why do you apologize for it?")).toBeDefined();
   });
 
-  test("is left alone where it is no prose: words, lists, tables, code, texts of some length", () => {
+  test("is accepted if it is no prose: words, lists, tables, code, texts of some length", () => {
     for (const unit of [
       "token ",
       "- an item of a list that is there.\n",
@@ -203,49 +203,49 @@ describe("an answer that ended by itself", () => {
   });
 });
 
-describe("the end of a text stands twice", () => {
+describe("the end of a text is repeated", () => {
   /** So many characters, none of which comes again soon. */
   const once = (length: number): string =>
     Array.from({ length }, (_, at) => String.fromCharCode(0x4e00 + at)).join("");
 
-  test("where its last 200 characters came before, within 200 more", () => {
+  test("if its last 200 characters came before, within 200 more", () => {
     expect(endsTwice(once(200).repeat(2))).toBe(true);
     expect(endsTwice(`${once(200).repeat(2)} \n\n`)).toBe(true);
     expect(endsTwice(once(201).repeat(3))).toBe(false);
     expect(endsTwice(once(500))).toBe(false);
   });
 
-  test("in no text of less than 400 characters", () => {
+  test("but not in a text of less than 400 characters", () => {
     expect(endsTwice("a".repeat(400))).toBe(true);
     expect(endsTwice("a".repeat(399))).toBe(false);
   });
 });
 
-describe("a sentence of the model's own", () => {
+describe("a sentence of the model", () => {
   const isOwn = (unit: string, history: Message[] = []): boolean =>
     isOwnSentence(unit, stateOf({}, { history: Log.of(history) }));
 
-  test("has three words of two letters, and 200 characters at most", () => {
+  test("has three words of two letters, and at most 200 characters", () => {
     expect(isOwn("It is so.")).toBe(true);
     for (const unit of ["It is.", "It is a.", "1 2 3. "]) expect(isOwn(unit), unit).toBe(false);
     expect(isOwn(`${"It is so".padEnd(199, "o")}.`)).toBe(true);
     expect(isOwn(`${"It is so".padEnd(200, "o")}.`)).toBe(false);
   });
 
-  test("ends somewhere: at its end, or before a blank where the text was cut off within it", () => {
+  test("has an end: its own, or before a blank if the text was cut off in it", () => {
     for (const unit of ["for the confusion. I apologize ", "for the confusion.\nI apologize", "It is so!"])
       expect(isOwn(unit), unit).toBe(true);
     for (const unit of ["It is all in loop.ts ", "It is so"]) expect(isOwn(unit), unit).toBe(false);
   });
 
-  test("begins as no item of a list does, whatever stands within it", () => {
+  test("does not begin like an item of a list, whatever is in it", () => {
     for (const item of ["- ", "  - ", "10. ", "\n2) ", "So it is.\n* "])
       expect(isOwn(`${item}it is well known.`), item).toBe(false);
     for (const unit of ["It is well-known here.", "Well-known it is here.", "It came in 1984."])
       expect(isOwn(unit), unit).toBe(true);
   });
 
-  test("is one that nobody else said, in whatever capitals, marks and parts", () => {
+  test("was not written by anybody else, in any capitals, marks and parts", () => {
     const unit = "I'm sorry, it is my fault. ";
     expect(isOwn(unit, [userText("Why? Say (I am SORRY) - 'it is my fault'")])).toBe(true);
     expect(isOwn(unit, [userText("Say: I'M SORRY IT IS -- my fault!")])).toBe(false);
@@ -254,7 +254,7 @@ describe("a sentence of the model's own", () => {
     expect(isOwn("Die Maße sind gut.", [userText("Die Masse sind gut.")])).toBe(true);
   });
 
-  test("is the model's own also where it said it before", () => {
+  test("is the model's own even if the model wrote it before", () => {
     const unit = "I apologize for the confusion.";
     expect(isOwn(unit, [answerOf([words(unit)])])).toBe(true);
     const told: Message = {

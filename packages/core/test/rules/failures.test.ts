@@ -30,7 +30,7 @@ test.each([
   ["fallback", 1, fallback],
   ["overflow", 2, overflow],
   ["repairs", 5, repairs],
-] as const)("%s says nothing where nothing failed", (name, version, make) => {
+] as const)("%s decides nothing if nothing failed", (name, version, make) => {
   const rule = make();
   expect([rule.name, rule.version]).toStrictEqual([name, version]);
   expect(rule.judge?.(undefined, emptyState, texts)).toBeUndefined();
@@ -48,7 +48,7 @@ describe("a failed model call", () => {
   const last = { model: 1 };
   const network = failureOf("network", {}, 0);
 
-  test("that nothing is tried again for goes to the next model, unless there is none, or it would meet the same", () => {
+  test("without a rule for retries goes to the next model, unless there is none, or it would fail in the same way", () => {
     const falls = (failure: Run["failure"], run: Partial<Run> = {}): unknown =>
       judgementOf(fallback(), { failure, ...run });
     expect(falls(network)).toStrictEqual({
@@ -59,7 +59,7 @@ describe("a failed model call", () => {
     expect(falls(failureOf("invalid_request", {}, 0))).toBeUndefined();
   });
 
-  test("that may pass is tried again, after a wait that doubles up to its cap", () => {
+  test("that may pass is retried, after a wait that doubles up to its maximum", () => {
     const waits = [0, 1, 2].map((failures) => judged({}, network, failures));
     expect(waits).toStrictEqual(
       [500, 1_000, 2_000].map((waitMs, at) => ({
@@ -78,7 +78,7 @@ describe("a failed model call", () => {
       expect(judged({ baseMs: 40_000 }, network, failures)).toMatchObject({ evidence: { waitMs: 40_000 } });
   });
 
-  test("waits a little longer by chance: by half at most, or a tenth of what the provider asks for", () => {
+  test("waits a little longer at random: by up to half, or a tenth of what the provider asks for", () => {
     const half = failureOf("network", {}, 0.5);
     const asked = failureOf("rate_limit", { retryAfterMs: 1_000 }, 0.5);
     expect(judged({}, half)).toMatchObject({ evidence: { waitMs: 625 } });
@@ -89,7 +89,7 @@ describe("a failed model call", () => {
     expect(judged({}, failureOf("network", {}, 0.333))).toMatchObject({ evidence: { waitMs: 583 } });
   });
 
-  test("falls back to the next model when its attempts are used, and ends the run when there is none", () => {
+  test("falls back to the next model after its attempts, and ends the run if there is none", () => {
     expect(judged({}, network, 3)).toStrictEqual({
       follows: { do: "ask_again", model: 1 },
       evidence: { kind: "network", attempt: 4, allowed: 4 },
@@ -101,7 +101,7 @@ describe("a failed model call", () => {
     expect(judged({ attempts: 1 }, network)).toMatchObject({ follows: { model: 1 } });
   });
 
-  test("that says more about the answer than about the server has three attempts", () => {
+  test("that is about the answer rather than the server has three attempts", () => {
     for (const kind of ["malformed_tool_call", "empty_response"]) {
       const failure = failureOf(kind, {}, 0);
       expect(judged({}, failure, 1)).toMatchObject({ evidence: { allowed: 3 }, follows: { until: 6_000 } });
@@ -113,7 +113,7 @@ describe("a failed model call", () => {
     }
   });
 
-  test("that cannot pass is not tried again; another model would meet some of them just the same", () => {
+  test("that cannot pass is not retried; another model would fail with some kinds too", () => {
     const same = ["aborted", "internal", "invalid_request", "content_filter"];
     for (const kind of errorKinds) {
       const follows = same.includes(kind) ? { do: "stop", reason: "error" } : { do: "ask_again", model: 1 };
@@ -121,7 +121,7 @@ describe("a failed model call", () => {
     }
   });
 
-  test("is tried again only where its kind is among those that are", () => {
+  test("is retried only if its kind is in the list", () => {
     const kinds: ErrorKind[] = ["overloaded"];
     expect(judged({ kinds }, network, 0, last)).toMatchObject({ follows: { do: "stop" } });
     expect(judged({ kinds }, failureOf("overloaded"), 0, last)).toMatchObject({
@@ -132,7 +132,7 @@ describe("a failed model call", () => {
     });
   });
 
-  test("whose provider asks for too long a wait is not waited for, and says so", () => {
+  test("whose provider asks for too long a wait is not waited for, and the end says so", () => {
     const asks = (retryAfterMs: number): Run["failure"] => failureOf("rate_limit", { retryAfterMs }, 0);
     expect(judged({}, asks(60_000), 0, last)).toMatchObject({ evidence: { waitMs: 60_000 } });
     expect(judged({}, asks(60_001))).toMatchObject({ follows: { model: 1 } });
@@ -175,7 +175,7 @@ describe("a request that is too large", () => {
     expect(judged(over, guard, holding(file))).toMatchObject({ follows: { reduce: "cut" } });
   });
 
-  test("is made smaller by a summary, or where there is none by cutting its longest texts", () => {
+  test("is made smaller with a summary, or without one by cutting its longest texts", () => {
     expect(judged(over, compaction)).toStrictEqual({
       follows: { do: "ask_again", reduce: "compact" },
       evidence: { kind: "context_overflow" },
@@ -190,7 +190,7 @@ describe("a request that is too large", () => {
     for (const change of [{}, context({})]) expect(judged(over, change)).toBeUndefined();
   });
 
-  test("for its output alone gets a lower output limit, a few times in a row at most", () => {
+  test("because of its output alone gets a lower output limit, a few times in a row at most", () => {
     const fits = failureOf("context_overflow", { maxOutputTokens: 900 });
     const lower = {
       follows: { do: "ask_again", maxOutputTokens: 900 },
@@ -206,7 +206,7 @@ describe("a request that is too large", () => {
     expect(judged({ failure: fits, maxOutputTokens: 901 }, settings)).toStrictEqual(lower);
   });
 
-  test("whose output limit is more than the model ever gives is asked with what it gives, and nothing else is made smaller", () => {
+  test("because of an output limit above the model's own is sent with that, and nothing else is made smaller", () => {
     const most = failureOf("invalid_request", { maxOutputTokens: 900 });
     const settings = { ...compaction, settings: { maxOutputTokens: 1_000 } };
     expect(judged({ failure: most }, settings)).toStrictEqual({
@@ -217,13 +217,13 @@ describe("a request that is too large", () => {
     expect(judged({ failure: failureOf("invalid_request") }, settings)).toBeUndefined();
   });
 
-  test("is made smaller once until an answer comes, and never where a paused answer goes back as it is", () => {
+  test("is made smaller once until an answer comes, and never if a paused answer is sent back", () => {
     const reduced = { error: over.failure.error, helped: true };
     expect(judged({ ...over, reduced }, compaction)).toBeUndefined();
     expect(judged({ ...over, paused: true }, compaction)).toBeUndefined();
   });
 
-  test("is known by the kind of its failure", () => {
+  test("is recognised by the kind of its failure", () => {
     expect(judged({ failure: failureOf("network") }, compaction, holding(file))).toBeUndefined();
   });
 });
@@ -248,7 +248,7 @@ describe("a request refused for its reasoning", () => {
     expect(judged({ ...refused, dropped: ["files"] })).toStrictEqual(again);
   });
 
-  test("is sent again only where that makes another request of it", () => {
+  test("is sent again only if that changes the request", () => {
     const plain = holding(userText("task"), answerOf([words("so")]));
     expect(judged(refused, plain)).toBeUndefined();
     expect(judged(refused, plain, { reasoning: "off" })).toBeUndefined();
@@ -258,7 +258,7 @@ describe("a request refused for its reasoning", () => {
     expect(judged(refused, holding({ ...thought, role: "user" } as never))).toBeUndefined();
   });
 
-  test("is sent without its files where those were refused", () => {
+  test("is sent without its files if those were refused", () => {
     const noFiles = { failure: failureOf("invalid_request", { repair: "files" }) };
     const file = { type: "file" as const, mediaType: "image/png", data: "AA==" };
     const seen = holding({ role: "user", content: [file] });
@@ -272,7 +272,7 @@ describe("a request refused for its reasoning", () => {
     expect(judged(noFiles)).toBeUndefined();
   });
 
-  test("is sent without the one file that was refused, and without all after four such", () => {
+  test("is sent without the one file that was refused, and without all after four such refusals", () => {
     const file = (data: string): FilePart => ({ type: "file", mediaType: "image/png", data });
     const url: FilePart = { type: "file", mediaType: "image/png", url: "https://x.invalid/a.png" };
     const stored: FilePart = { type: "file", mediaType: "image/png", data: { blob: "b1", bytes: 3 } };
@@ -305,7 +305,7 @@ describe("a request refused for its reasoning", () => {
     expect(refusedFor("files", [repairOfFile(broken)], alone)).toBeUndefined();
   });
 
-  test("is sent with the last files alone where there were too many, and without any after four such", () => {
+  test("is sent with the last files only if there were too many, and without any after four such refusals", () => {
     const file = (data: string): FilePart => ({ type: "file", mediaType: "image/png", data });
     const [one, two, three, four] = ["AA==", "AB==", "AC==", "AD=="].map(file);
     const seen = holding({ role: "user", content: [one, two, three, four] as FilePart[] });
@@ -331,7 +331,7 @@ describe("a request refused for its reasoning", () => {
     expect(refusedFor("files", ["files.last.1"])).toStrictEqual(dropping("files"));
   });
 
-  test("is sent without a setting that was refused, where it had one", () => {
+  test("is sent without a setting that was refused, if it had one", () => {
     const cold = { failure: failureOf("invalid_request", { repair: "settings.temperature" }) };
     expect(judged(cold, {}, { temperature: 0.5 })).toStrictEqual({
       follows: { do: "ask_again", drop: "settings.temperature" },
@@ -341,12 +341,12 @@ describe("a request refused for its reasoning", () => {
     expect(judged(cold, {}, { topP: 0.5 })).toBeUndefined();
   });
 
-  test("is known by the error's own field", () => {
+  test("is recognised by the error's own field", () => {
     expect(judged({ failure: failureOf("invalid_request") })).toBeUndefined();
   });
 });
 
-describe("a request too large, where nothing is to be mended", () => {
+describe("a request that is too large, without repairs", () => {
   const file = { type: "file" as const, mediaType: "image/png", data: "AA==" };
   const history = Log.of<Message>([{ role: "user", content: [file] }]);
   const judged = (mends: boolean, kind: ErrorKind, more: object = {}): unknown =>
@@ -393,7 +393,7 @@ describe("a call that threw", () => {
   const call = (args: JsonObject, name: string = "write"): typeof one => callOf("7.0", { args, name });
   const text = "tool invoke error: repeated failure detected; skipped duplicate call";
 
-  test("is not made again, whatever the order of its arguments", () => {
+  test("is not repeated, whatever the order of its arguments is", () => {
     expect(rule).toMatchObject({ name: "skip_repeated_failures", version: 1 });
     const same = call({ b: 2, a: 1 });
     expect(rule.judgeCall?.(failed, same, emptyState, texts)).toStrictEqual({
@@ -408,14 +408,14 @@ describe("a call that threw", () => {
     expect(worded.judgeCall?.(failed, same, emptyState, texts)).toMatchObject({ text: "no" });
   });
 
-  test("leaves other calls alone", () => {
+  test("does not affect other calls", () => {
     for (const other of [call({ a: 1 }), call({ a: 1, b: 3 }), call({ a: 1, b: 2 }, "read")]) {
       expect(rule.judgeCall?.(failed, other, emptyState, texts)).toBeUndefined();
       expect(rule.judgeStart?.(failed, other, emptyState)).toBeUndefined();
     }
   });
 
-  test("counts once it threw, and not where it failed in another way or was over before", () => {
+  test("counts once it threw, and not if it failed in another way or was finished before", () => {
     const empty = rule.init?.(before);
     for (const fact of [
       ended(),
@@ -429,7 +429,7 @@ describe("a call that threw", () => {
     expect(afterAll(rule, [ended("threw")], emptyState, empty)).toBe(empty);
   });
 
-  test("is known with the parameters its tool gets beside its arguments", () => {
+  test("is compared with the runtime parameters of its tool too", () => {
     const beside = skipRepeatedFailures({ runtimeParameters: { write: { where: "here" } } });
     const there = afterAll(beside, [ended("threw")], before);
     expect(beside.judgeStart?.(there, call({ a: 1, b: 2 }), emptyState)).toBeDefined();

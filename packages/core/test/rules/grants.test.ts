@@ -76,7 +76,7 @@ describe("a glob", () => {
   });
 });
 
-describe("a glob for a program", () => {
+describe("a glob for shell code", () => {
   test.each([
     ["npm test", "npm test", true],
     ["npm test *", "npm test --grep 'a b' -- x", true],
@@ -127,8 +127,8 @@ describe("a glob for a program", () => {
   });
 });
 
-describe("a grant holds", () => {
-  test("as long as it is not revoked, its time has not come, and uses are left", () => {
+describe("a grant is valid", () => {
+  test("as long as it is not revoked, its time has not passed, and uses remain", () => {
     expect(isLiveGrant(held(), 5)).toBe(true);
     expect(isLiveGrant(held({ revoked: true }), 5)).toBe(false);
     expect(isLiveGrant(held({ until: 6 }), 5)).toBe(true);
@@ -138,7 +138,7 @@ describe("a grant holds", () => {
     expect(isLiveGrant(held({ uses: 2, used: 2 }), 5)).toBe(false);
   });
 
-  test("and the first that holds and covers the call is the one that is used", () => {
+  test("and the first valid one that covers the call is used", () => {
     const grants = [
       held({ id: "a", revoked: true }),
       held({ id: "b", tool: "pull" }),
@@ -154,14 +154,14 @@ describe("a grant covers", () => {
   const does = (args: ArgsPattern | undefined, given: JsonObject, check?: object, name?: string): boolean =>
     covers({ id: "g", tool: "press", ...(args === undefined ? {} : { args }) }, asking(given, check, name));
 
-  test("calls of its own tool that fit their schema, with any arguments where it names none", () => {
+  test("calls of its own tool with valid arguments, with any arguments if it names none", () => {
     expect(does(undefined, { n: 1 })).toBe(true);
     expect(does(undefined, {}, { ok: true }, "pull")).toBe(false);
     expect(does(undefined, {}, { ok: false })).toBe(false);
     expect(does(undefined, {}, { ok: true, raw: true })).toBe(true);
   });
 
-  test("no part of arguments that could not be read", () => {
+  test("no call whose arguments could not be parsed", () => {
     expect(does({ like: {} }, {}, { ok: true, raw: true })).toBe(false);
     expect(does({ exact: {} }, {}, { ok: true, raw: true })).toBe(false);
     expect(does({ like: {} }, {}, { ok: true })).toBe(true);
@@ -199,7 +199,7 @@ describe("a grant covers", () => {
     expect(does({ like: like as JsonObject }, given as JsonObject)).toBe(expected);
   });
 
-  test("in an argument that is a program no other command, whoever says that it is one", () => {
+  test("in an argument with shell code no other command, whoever declares it as such", () => {
     const program = { shellArgs: ["run"] };
     const grant = (args: ArgsPattern): Grant => ({ id: "g", tool: "press", args });
     const asks = (args: JsonObject, tool?: { shellArgs?: string[] }) => ({
@@ -234,17 +234,17 @@ describe("a grant covers", () => {
     expect(covers({ id: "g", tool: "press" }, asks(more, program))).toBe(true);
   });
 
-  test("keys that it does not name, where it says so, and only at the top", () => {
+  test("keys that it does not name, if it says so, and only at the top level", () => {
     expect(does({ like: { a: "x" }, others: "any" }, { a: "x", b: 1 })).toBe(true);
     expect(does({ like: { a: "x" }, others: "any" }, { a: "y", b: 1 })).toBe(false);
     expect(does({ like: { a: {} }, others: "any" }, { a: { c: 1 }, b: 1 })).toBe(false);
   });
 });
 
-describe("a grant as it is given", () => {
+describe("a given grant", () => {
   const given = (change: object): Grant => checkGrant({ id: "g", tool: "press", ...change } as Grant, 0);
 
-  test("is taken over as plain data, nothing added", () => {
+  test("is copied as plain data, without additions", () => {
     expect(given({})).toStrictEqual({ id: "g", tool: "press" });
     const args = { like: { a: ["x"], n: 1, no: null } };
     const all = { args, until: 5, uses: 1 };
@@ -295,12 +295,12 @@ describe("a grant as it is given", () => {
     expect(until(-1e300)).toThrow("until is -1e+300 (no date)");
   });
 
-  test("may hold a pattern of any number of texts", () => {
+  test("may have a pattern with any number of texts", () => {
     const list = Array.from({ length: 300_000 }, () => "a");
     expect(checkGrant({ id: "g", tool: "t", args: { like: { list } } }, 0).args).toEqual({ like: { list } });
   });
 
-  test("may hold a pattern of 1,000 characters, and exact texts of any length", () => {
+  test("may have a pattern of 1,000 characters, and exact texts of any length", () => {
     expect(given({ args: { like: { a: "x".repeat(maxGlobLength), n: 5_000 } } }).args).toBeDefined();
     expect(given({ args: { exact: { a: "x".repeat(5_000) } } }).args).toBeDefined();
   });

@@ -51,7 +51,7 @@ describe("the step limit", () => {
   const decided = (steps: number, ...given: Parameters<typeof maxSteps>): unknown =>
     maxSteps(...given).decide?.(undefined, stateOf({ steps }));
 
-  test("lands the run once its answers are used", () => {
+  test("lands the run after its last answer", () => {
     expect(decided(2, 3)).toBeUndefined();
     const landing = { do: "land", reason: "max_steps" };
     expect(decided(3, 3)).toStrictEqual({ ...landing, evidence: { steps: 3, max: 3 } });
@@ -60,7 +60,7 @@ describe("the step limit", () => {
     expect(maxSteps(3)).toMatchObject({ name: "max_steps", version: 1 });
   });
 
-  test("ends the run at once where it is to, or with an error in the words given", () => {
+  test("ends the run at once if set so, or with an error with the given text", () => {
     const evidence = { steps: 3, max: 3 };
     const end = { do: "stop", reason: "max_steps", evidence };
     const error = { kind: "loop_detected", retryable: false };
@@ -77,7 +77,7 @@ describe("the step limit", () => {
     });
   });
 
-  test("refuses the calls of the last answer where it is to", () => {
+  test("refuses the calls of the last answer if set so", () => {
     const turn = turnOf(stopOf("tool_use"), [], [callOf("5.0")]);
     const rule = maxSteps(3, { onLimit: "refuse_tools" });
     const judged = judgementOf(rule, { turn, steps: 2 });
@@ -94,7 +94,7 @@ describe("the step limit", () => {
     expect(judgementOf(maxSteps(3), { turn, steps: 2 })).toBeUndefined();
   });
 
-  test("is a whole number of at least 1, or 0 where nothing is to be asked at all", () => {
+  test("is a whole number of at least 1, or 0 if no model may be called", () => {
     for (const onLimit of ["error", "stop"] as const) {
       expect(decided(0, 0, { onLimit })).toMatchObject({ do: "stop" });
       expect(() => maxSteps(-1, { onLimit })).toThrow(
@@ -110,8 +110,8 @@ describe("the step limit", () => {
   });
 });
 
-describe("what is spent", () => {
-  test("lands the run when the tokens are", () => {
+describe("spending", () => {
+  test("lands the run if the tokens are used up", () => {
     expect(overspent(spent({ tokens: 9 }), { tokens: 10 })).toBeUndefined();
     for (const tokens of [10, 11])
       expect(overspent(spent({ tokens, uncounted: 2 }), { tokens: 10 })).toStrictEqual({
@@ -121,7 +121,7 @@ describe("what is spent", () => {
       });
   });
 
-  test("lands the run when the money is, or when nobody knows what it is", () => {
+  test("lands the run if the money is used up, or if the cost is unknown", () => {
     const { usd: _usd, ...unknown } = spent({ uncounted: 3 });
     expect(overspent(spent({ usd: 0.9 }), { usd: 1 })).toBeUndefined();
     expect(overspent(unknown, {})).toBeUndefined();
@@ -138,7 +138,7 @@ describe("what is spent", () => {
     });
   });
 
-  test("lands the run while there is a model call left to land with", () => {
+  test("lands the run while one model call is left to land with", () => {
     expect(overspent(spent({ modelCalls: 3 }), { modelCalls: 5 })).toBeUndefined();
     for (const modelCalls of [4, 5])
       expect(overspent(spent({ modelCalls }), { modelCalls: 5 })).toStrictEqual({
@@ -155,7 +155,7 @@ describe("a budget", () => {
     budget(limits).decide?.(undefined, state);
   const below = spent({ tokens: 60, usd: 6, modelCalls: 3, agents: 1 });
 
-  test("counts what sub-agents spent with the run's own", () => {
+  test("counts sub-agents' spending with the run's own", () => {
     const state = stateOf({ spend: spend({ tokens: 100, usd: 10 }), modelCalls: 2, below });
     expect(decided({ tokens: 101, usd: 11, modelCalls: 7 }, state)).toBeUndefined();
     expect(decided({ tokens: 100 }, state)).toMatchObject({ reason: "token_budget" });
@@ -165,7 +165,7 @@ describe("a budget", () => {
     expect(budget({ tokens: 5 })).toMatchObject({ name: "budget", version: 1 });
   });
 
-  test("of the run's own calls leaves out what sub-agents spent", () => {
+  test("on the run's own calls does not count sub-agents", () => {
     const state = stateOf({ spend: spend({ tokens: 100, usd: 10 }), modelCalls: 2, below });
     expect(decided({ own: { tokens: 41, usd: 4.5 } }, state)).toBeUndefined();
     expect(decided({ own: { tokens: 40 } }, state)).toMatchObject({ evidence: { tokens: 40, max: 40 } });
@@ -195,7 +195,7 @@ describe("a budget", () => {
     expect(budget({ tokens: 1 }).wakeAt?.(undefined, after(0))).toBeUndefined();
   });
 
-  test("leaves what is not spent, and keeps a model call to land with", () => {
+  test("passes on what is not spent, and keeps a model call to land with", () => {
     const state = after(7, { spend: spend({ tokens: 100, usd: 10 }), modelCalls: 2, below });
     const left = (limits: Parameters<typeof budget>[0]): unknown => budget(limits).left?.(undefined, state);
     expect(left({ tokens: 150, usd: 12, ms: 500, modelCalls: 9 })).toStrictEqual({
@@ -208,7 +208,7 @@ describe("a budget", () => {
     expect(left({ own: { tokens: 5 } })).toStrictEqual({});
   });
 
-  test("in money is refused before the run where a model has no price", () => {
+  test("in money is refused before the run if a model has no price", () => {
     const facts = (...prices: boolean[]): RunOptions =>
       options({
         models: prices.map((known, at) => ({
@@ -223,7 +223,7 @@ describe("a budget", () => {
     expect(budget({ tokens: 1, own: { tokens: 1 } }).verify?.(facts(false))).toBeUndefined();
   });
 
-  test("is made of numbers above 0", () => {
+  test("has numbers above 0", () => {
     expect(() => budget({ tokens: 0 })).toThrow("budget: option tokens: a number above 0 is needed, not 0");
     expect(() => budget({ own: { usd: -1 } })).toThrow(
       "budget: option own.usd: a number above 0 is needed, not -1",
@@ -240,7 +240,7 @@ describe("a budget", () => {
 });
 
 describe("a deadline", () => {
-  test("lands the run from its time on, and cancels what is in flight", () => {
+  test("lands the run when it has passed, and cancels what is in flight", () => {
     for (const rule of [deadline(2_000), deadline(new Date(2_000))]) {
       expect(rule).toMatchObject({ name: "deadline", version: 1 });
       expect(rule.decide?.(undefined, stateOf({}, { now: 1_999 }))).toBeUndefined();
@@ -271,7 +271,7 @@ describe("a stop rule that is a function", () => {
       return said;
     }, "mine").decide?.(undefined, of);
 
-  test("lands the run when it says so, with what it said", () => {
+  test("lands the run when it returns so, with what it returned", () => {
     for (const said of ["enough", true, ""])
       expect(decided(said)).toStrictEqual({
         do: "land",
@@ -282,14 +282,14 @@ describe("a stop rule that is a function", () => {
     expect(decided(undefined)).toBeUndefined();
   });
 
-  test("is told where the run is", () => {
+  test("gets the run's progress", () => {
     decided(true);
     const { messages, ...view } = seen.at(-1) as RunView;
     expect(view).toStrictEqual({ steps: 2, toolCalls: 3, tokens: 5, usd: 0.5, ms: 400, lastText: "so" });
     expect([...messages]).toStrictEqual([userText("task")]);
   });
 
-  test("is asked from the first answer on", () => {
+  test("is called from the first answer on", () => {
     const before = seen.length;
     expect(decided(true, stateOf({ steps: 0 }))).toBeUndefined();
     expect(decided(true, emptyState)).toBeUndefined();
@@ -297,7 +297,7 @@ describe("a stop rule that is a function", () => {
     expect(decided(true, stateOf({ steps: 1 }))).toMatchObject({ do: "land" });
   });
 
-  test("ends the run at once where it is to stop, and lands otherwise", () => {
+  test("ends the run at once if it says stop, and lands otherwise", () => {
     expect(stopWhen(() => "enough", { onLimit: "stop" }).decide?.(undefined, stateOf({ steps: 1 }))).toEqual({
       do: "stop",
       reason: "turn_stopped",
@@ -309,7 +309,7 @@ describe("a stop rule that is a function", () => {
     );
   });
 
-  test("is no condition of the AI SDK's, whose steps are a list", () => {
+  test("must not be a condition of the AI SDK, which gets a list of steps", () => {
     const listed: ((run: never) => unknown)[] = [
       ({ steps }: { steps: unknown[] & number }) => steps.toFixed(0) === "0" && steps.at(-1) === "done",
       ({ lastText, messages, steps }: { lastText: string; messages: unknown[]; steps: unknown[] }) =>
@@ -323,7 +323,7 @@ describe("a stop rule that is a function", () => {
     );
   });
 
-  test("is taken whatever it does with the number of steps, also where it fails on a run that has not begun", () => {
+  test("is accepted whatever it does with the number of steps, even if it fails on a run that has not begun", () => {
     const rules: StopRule[] = [
       ({ steps }) => steps >= 5 || steps === 7 || `${steps}` === "9",
       ({ steps }) => steps.toFixed(1) === "5.0" || steps.valueOf() > 3,
@@ -337,7 +337,7 @@ describe("a stop rule that is a function", () => {
     for (const rule of rules) expect(stopWhen(rule).name).toBe("stop_rule");
   });
 
-  test("has the name it is given, or its own", () => {
+  test("has the given name, or its own", () => {
     const enough = (): boolean => true;
     expect(stopWhen(enough)).toMatchObject({ name: "enough", version: 1 });
     expect(stopWhen(enough, "mine").name).toBe("mine");
@@ -356,7 +356,7 @@ describe("in a tree of agents", () => {
     rule = tree(4);
   });
 
-  test("a run lands when what it was given is spent, or its time has come", () => {
+  test("a run lands if its share is spent, or its time has passed", () => {
     const decided = (state: State): unknown => rule.decide?.(none, state);
     expect(rule).toMatchObject({ name: "tree", version: 1 });
     expect(decided(emptyState)).toBeUndefined();
@@ -382,7 +382,7 @@ describe("in a tree of agents", () => {
       expect(rule.wakeAt?.(none, state)).toBeUndefined();
   });
 
-  test("a run leaves its sub-agents what it was given and has not spent, and so many of them", () => {
+  test("a run leaves its sub-agents its unspent share, and a limited number of them", () => {
     const left = (state: State): unknown => rule.left?.(none, state);
     const below = spent({ agents: 1, modelCalls: 3 });
     expect(left(stateOf())).toStrictEqual({ agents: 4 });
@@ -399,7 +399,7 @@ describe("in a tree of agents", () => {
     ).toStrictEqual({ agents: 2, modelCalls: 3, tokens: 30, usd: 1.5, until: 2_000 });
   });
 
-  test("a run that asks for sub-agents in vain in a second answer lands", () => {
+  test("a run that requests sub-agents in vain in a second answer lands", () => {
     const agent = callOf("5.0", { tool: toolOf("write", { agent: { maxDepth: 1 } }) });
     const open = (seq: number, ...calls: (typeof agent)[]): State => {
       const state = acting(calls);
@@ -441,7 +441,7 @@ describe("in a tree of agents", () => {
   });
 });
 
-test("a maxSteps among the rules goes by its own word, else by the agent's, else it lands", () => {
+test("a maxSteps among the rules uses its own onLimit, else the agent's, else it lands", () => {
   const doing = (rule: Rule, word?: OnLimit): unknown => {
     const { list } = resolve({
       model: scripted([]),

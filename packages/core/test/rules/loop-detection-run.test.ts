@@ -75,7 +75,7 @@ const repeated = (times: number, ...turns: Turn[]): Turn[] => [
 const only = (...detectors: DetectorName[]): LoopDetection => ({ detectors });
 
 describe("the detectors", () => {
-  test("C8.64 generic_repeat warns at 10 equal calls, in these words, and blocks after 20 with equal outcomes", async () => {
+  test("C8.64 generic_repeat warns at 10 equal calls, with this text, and blocks after 20 with equal outcomes", async () => {
     const { warnings, blocked, ran, result } = await watch(repeated(22, call("look", { a: 1, b: 2 })));
     expect(warnings).toStrictEqual([
       {
@@ -91,7 +91,7 @@ describe("the detectors", () => {
     expect(result.end?.reason).toBe("completed");
   });
 
-  test("C8.64 equal calls with changing outcomes are warned of, again for every ten more, and never blocked", async () => {
+  test("C8.64 equal calls with changing outcomes cause a warning, again for every ten more, and are never blocked", async () => {
     const counting = (count: () => number): Tool[] => [echo("look", { execute: () => `number ${count()}` })];
     const { warnings, blocked, ran } = await watch(repeated(29, call("look")), true, counting);
     expect(warnings.map(({ after }) => after)).toStrictEqual([10, 20]);
@@ -99,14 +99,14 @@ describe("the detectors", () => {
     expect([blocked, ran]).toStrictEqual([[], 29]);
   });
 
-  test("C8.64 a call is its name and its arguments, whatever the order of their keys", async () => {
+  test("C8.64 calls are compared by name and arguments, whatever the order of their keys is", async () => {
     const order = await watch(repeated(5, call("look", { a: 1, b: 2 }), call("look", { b: 2, a: 1 })));
     expect(order.warnings.map(({ after }) => after)).toStrictEqual([10]);
     const other = Array.from({ length: 25 }, (_, n) => call("look", { n }));
     expect((await watch([...other, say("done")])).warnings).toStrictEqual([]);
   });
 
-  test("C8.64 unknown_tool_repeat comes first: at 10 calls of a tool that is none, whatever their arguments", async () => {
+  test("C8.64 unknown_tool_repeat comes first: at 10 calls of an unknown tool, whatever their arguments are", async () => {
     const nowhere = Array.from({ length: 12 }, (_, n) => call("nowhere", { n }));
     const { warnings, ran } = await watch([...nowhere, say("done")]);
     expect(warnings.map(({ after }) => after)).toStrictEqual([10]);
@@ -122,7 +122,7 @@ describe("the detectors", () => {
     });
   });
 
-  test("C8.64 global_circuit_breaker blocks any call after 30 equal outcomes, which is all of the window", async () => {
+  test("C8.64 global_circuit_breaker blocks any call after 30 equal outcomes, which is the whole window", async () => {
     const { blocked, ran } = await watch(repeated(32, call("look")), only("global_circuit_breaker"));
     expect(ran).toBe(30);
     expect(blocked).toHaveLength(2);
@@ -136,7 +136,7 @@ describe("the detectors", () => {
     expect([apart.blocked, apart.ran]).toStrictEqual([[], 59]);
   });
 
-  test("C8.64 known_poll_no_progress warns of polls without progress at 10 and blocks them after 20; polls with progress are free", async () => {
+  test("C8.64 known_poll_no_progress warns of polls without progress at 10 and blocks them after 20; polls with progress are allowed", async () => {
     for (const poll of [call("command_status", { id: 7 }), call("process", { action: "poll", id: 7 })]) {
       const { warnings, blocked, ran } = await watch(repeated(21, poll));
       expect(warnings).toHaveLength(1);
@@ -154,7 +154,7 @@ describe("the detectors", () => {
     expect(own.warnings[0]?.text).toContain("polled peek 10 times");
   });
 
-  test("C8.64 ping_pong sees two calls that take turns: warned at 10 and every ten more, blocked after 20 without progress", async () => {
+  test("C8.64 ping_pong finds two alternating calls: warns at 10 and every ten more, blocks after 20 without progress", async () => {
     const { warnings, blocked, ran } = await watch(
       repeated(11, call("look"), call("peek")),
       only("ping_pong"),
@@ -170,7 +170,7 @@ describe("the detectors", () => {
     expect((await watch(three, only("ping_pong"))).warnings).toStrictEqual([]);
   });
 
-  test("C8.64 the first detector in the order that sees something is heard", async () => {
+  test("C8.64 the first detector in the order that finds something decides", async () => {
     expect(detectorNames).toStrictEqual([
       "unknown_tool_repeat",
       "global_circuit_breaker",
@@ -191,15 +191,15 @@ describe("the detectors", () => {
   });
 });
 
-describe("what comes of it", () => {
-  test("C8.64 it is off unless asked for, in the preset and elsewhere", async () => {
+describe("the reaction", () => {
+  test("C8.64 is off by default, in the preset and elsewhere", async () => {
     const { warnings, blocked, ran } = await watch(repeated(35, call("look")), false);
     expect([warnings, blocked, ran]).toStrictEqual([[], [], 35]);
     for (const options of [{ model: scripted([]) }, steerable({ model: scripted([]) })])
       expect(resolve(options).rules.list.map(({ name }) => name)).not.toContain("loop_detection");
   });
 
-  test("C8.64 the window forgets: what lies 30 calls back is no repeat", async () => {
+  test("C8.64 ignores what is 30 calls back, outside the window", async () => {
     const others = (from: number): Turn[] =>
       Array.from({ length: 22 }, (_, n) => call("peek", { n: n + from }));
     const nine = repeated(9, call("look")).slice(0, -1);
@@ -209,7 +209,7 @@ describe("what comes of it", () => {
     expect(near.warnings).toHaveLength(1);
   });
 
-  test("C8.64 critical blocks the call, or lands the run, or stops it, by option", async () => {
+  test("C8.64 to critical is to block the call, land the run, or stop it, by option", async () => {
     const small = { warnAt: 2, criticalAt: 3, window: 30 };
     const script = repeated(4, call("look"));
     const block = await watch(script, small);
@@ -230,7 +230,7 @@ describe("what comes of it", () => {
     expect(halt.result.messages.at(-1)).toMatchObject({ role: "tool", isError: true });
   });
 
-  test("a blocked call stays blocked until something else has come of it, and others still run", async () => {
+  test("lasts until the outcome changes, and other calls still run", async () => {
     const small = { criticalAt: 3, warnAt: 3, window: 5, globalAt: 5, unknownToolAt: 5 };
     const look = call("look");
     const others = ["a", "b", "c"].map((n) => call("peek", { n }));
@@ -239,13 +239,13 @@ describe("what comes of it", () => {
     expect([blocked.length, ran]).toStrictEqual([2, 7]);
   });
 
-  test("equal calls of one answer are counted one by one, and the rest of them is blocked", async () => {
+  test("counts equal calls of one answer one by one, and blocks the rest of them", async () => {
     const many = calls(Array.from({ length: 24 }, () => ["look"] as const));
     const { ran, blocked } = await watch([many, say("done")]);
     expect([ran, blocked.length]).toStrictEqual([20, 4]);
   });
 
-  test("what it says follows from the records alone: a replay makes every request again, warnings and all", async () => {
+  test("follows from the records alone: a replay rebuilds every request, including warnings", async () => {
     const args: JsonObject = { at: "it" };
     const tools = [echo("look")];
     const first = await new Agent(
@@ -257,7 +257,7 @@ describe("what comes of it", () => {
     expect(replay.firstDifference).toBeUndefined();
   });
 
-  test("numbers that cannot be used are refused by name", () => {
+  test("with invalid numbers is refused by name", () => {
     expect(() => loopDetection({ warnAt: 0 })).toThrow(/warnAt: a whole number above 0 is needed, not 0/);
     expect(() => loopDetection({ globalAt: 40 })).toThrow(/globalAt: 40.*window of 30/);
     expect(() => loopDetection({ window: 2.5 })).toThrow(/window/);

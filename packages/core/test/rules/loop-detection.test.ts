@@ -26,7 +26,7 @@ const entry = (call: string, outcome: string = "o", change: Partial<Entry> = {})
 const of = (...all: string[]): Entry[] => all.map((one) => entry(one[0] as string, one[1]));
 
 describe("the window of the last calls", () => {
-  test("names a call by its arguments in any order, or by what was written where it could not be read", () => {
+  test("identifies a call by its arguments in any order, or by its text if it could not be parsed", () => {
     const named = (change: Partial<Call>): string => nameOf({ ...look, ...change });
     expect(named({ args: { a: 1, b: 2 } })).toBe(named({ args: { b: 2, a: 1 } }));
     expect(named({ args: { a: 1 } })).not.toBe(named({ args: { a: 2 } }));
@@ -36,7 +36,7 @@ describe("the window of the last calls", () => {
     expect(named({})).toMatch(/^look:\d+$/);
   });
 
-  test("holds a call with what the model read of it", () => {
+  test("has a call with what the model read of it", () => {
     const made = entryOf(look, saying("so"), true);
     expect(made).toStrictEqual({
       call: nameOf(look),
@@ -54,7 +54,7 @@ describe("the window of the last calls", () => {
     expect(entryOf(peek, saying("so"), true).outcome).toBe(made.outcome);
   });
 
-  test("counts calls, and outcomes that stayed the same", () => {
+  test("counts calls, and equal outcomes", () => {
     expect(timesOf(of("a1", "b1", "a2"), "a")).toBe(2);
     expect(sameOutcomes(of("a1", "b2", "a1"), "a")).toBe(2);
     expect(sameOutcomes(of("a1", "a2", "b1", "a1"), "a")).toBe(1);
@@ -66,7 +66,7 @@ describe("the window of the last calls", () => {
     expect(unknownInRow([nowhere("x")], "y")).toBe(0);
   });
 
-  test("sees two calls that take turns at its end", () => {
+  test("finds two alternating calls at its end", () => {
     const stuck = true;
     expect(alternation(of("a1", "b2", "a1", "b2"))).toStrictEqual({ length: 4, last: "b", next: "a", stuck });
     expect(alternation(of("c1", "a1", "b2", "a1"))).toStrictEqual({ length: 3, last: "a", next: "b", stuck });
@@ -102,7 +102,7 @@ describe("a detector", () => {
     text: expect.stringMatching(new RegExp(`^${level.toUpperCase()}: .*${words}`)),
   });
 
-  test("of tools that do not exist is critical at its count, about the tool", () => {
+  test("of unknown tools is critical at its count, for the tool", () => {
     const nowhere = (count: number): Entry[] =>
       Array.from({ length: count }, (_, n) => entry(`x:${n}`, "no", { tool: "x", unknown: true }));
     const ask = { call: "x:9", tool: "x" };
@@ -121,7 +121,7 @@ describe("a detector", () => {
       );
   });
 
-  test("of polls sees those without progress, and no other calls", () => {
+  test("of polls finds those without progress, and no other calls", () => {
     const poll = { call: "a", poll: true };
     expect(seen("known_poll_no_progress", times(2, "a1"), poll)).toBeUndefined();
     expect(seen("known_poll_no_progress", times(9, "a1"), { call: "a" })).toBeUndefined();
@@ -134,7 +134,7 @@ describe("a detector", () => {
       );
   });
 
-  test("of two that take turns speaks of the pair, and blocks the one that would go on with it", () => {
+  test("of alternating calls names the pair, and blocks the call that would continue it", () => {
     const three = of("a1", "b1", "a1");
     expect(seen("ping_pong", of("a1", "b1"), { call: "a" })).toBeUndefined();
     expect(seen("ping_pong", three, { call: "c" })).toBeUndefined();
@@ -152,7 +152,7 @@ describe("a detector", () => {
     expect(seen("ping_pong", times(3, "a1", "b1"), { call: "a" })).toMatchObject({ level: "critical" });
   });
 
-  test("of equal calls warns of them, blocks those with equal outcomes, and leaves polls to the other", () => {
+  test("of equal calls warns of them, blocks those with equal outcomes, and ignores polls", () => {
     expect(seen("generic_repeat", times(2, "a1"), { call: "a" })).toBeUndefined();
     expect(seen("generic_repeat", of("a1", "a2", "a3"), { call: "a" })).toStrictEqual(
       found("generic_repeat", "warning", 3, "a", "called a 3 times"),
@@ -168,7 +168,7 @@ describe("a detector", () => {
     expect(seen("generic_repeat", times(9, "a1"), { call: "a", poll: true })).toBeUndefined();
   });
 
-  test("is heard before those behind it, where it is asked at all", () => {
+  test("is asked before later ones, if it is on", () => {
     const all = new Set(detectorNames);
     const window = times(6, "a1");
     const watched = { call: "a", tool: "a", poll: true };
@@ -208,7 +208,7 @@ describe("loop detection", () => {
     afterAll(rule, [noted({ subject, count })], stateOf(), memory);
   const decided = (memory: Memory): unknown => rule.decide?.(memory, stateOf());
 
-  test("remembers the last calls, and no more than its window holds", () => {
+  test("remembers the last calls, up to the size of its window", () => {
     expect(rule).toMatchObject({ name: "loop_detection", version: 1 });
     expect(start).toStrictEqual({ window: [], warned: new Map() });
     expect(made(6).window).toHaveLength(6);
@@ -218,7 +218,7 @@ describe("loop detection", () => {
     ]);
   });
 
-  test("counts what was tried, and what no tool was there for", () => {
+  test("counts calls that ran, and calls of unknown tools", () => {
     const still = (fact: object, before: State): void =>
       expect(afterOne(rule, start, recordOf(fact), before)).toBe(start);
     still(ended(saying("no", { code: "repeated" })), acting([look]));
@@ -235,7 +235,7 @@ describe("loop detection", () => {
     expect(made(1, look, saying("no", { code: "timeout" })).window).toHaveLength(1);
   });
 
-  test("warns of what it sees, and again for every ten more, or when the count fell", () => {
+  test("warns of what it finds, and again for every ten more, or if the count fell", () => {
     const { call: subject } = entryOf(look, saying("so"), false);
     const warned = (count: number): Memory => told(made(2), subject, count);
     expect(decided(start)).toBeUndefined();
@@ -253,7 +253,7 @@ describe("loop detection", () => {
     expect(decided(told(made(2), "other", 2))).toMatchObject({ do: "nudge" });
   });
 
-  test("says nothing of what will be blocked, but of a tool that does not exist it does", () => {
+  test("does not warn of what will be blocked, except for an unknown tool", () => {
     expect(decided(made(3))).toBeUndefined();
     const nowhere = made(3, callOf("5.0", { name: "nowhere" }), saying("no", { code: "unknown_tool" }));
     expect(decided(nowhere)).toMatchObject({
@@ -262,7 +262,7 @@ describe("loop detection", () => {
     });
   });
 
-  test("forgets a warning when what it was about has left the window", () => {
+  test("forgets a warning when its calls have left the window", () => {
     const { call: looked } = entryOf(look, saying("so"), false);
     const { call: peeked } = entryOf(peek, saying("so"), false);
     const both = told(told(told(made(1), looked, 2), "look", 2), `${looked} ${peeked}`, 2);
@@ -281,7 +281,7 @@ describe("loop detection", () => {
       ]);
   });
 
-  test("answers a call that would go on with it, and no other", () => {
+  test("gives a call a result that would continue it, and no other", () => {
     const three = made(3);
     const text = expect.stringMatching(/^CRITICAL: You have called look 3 times/);
     expect(rule.judgeCall?.(three, look, emptyState, texts)).toStrictEqual({
@@ -301,7 +301,7 @@ describe("loop detection", () => {
     }
   });
 
-  test("waits in sequence for the call before, and looks then", () => {
+  test("waits in sequence for the call before, and checks then", () => {
     const three = made(3);
     const second = { ...look, key: "5.1" as const };
     const open = (first: Call, toolOrder: "sequential" | "by_effect" = "sequential"): State =>
@@ -317,7 +317,7 @@ describe("loop detection", () => {
     expect(rule.judgeStart?.(three, second, idle)).toMatchObject({ code: "repeated" });
   });
 
-  test("lands or stops the run where it is to, and answers all calls of that answer", () => {
+  test("lands or stops the run if set so, and gives all calls of that answer results", () => {
     const calls = [peek, { ...look, key: "5.1" as const }];
     const turn = { seq: 5, message: {} as never, calls };
     for (const onCritical of ["land", "stop"] as const) {
@@ -339,7 +339,7 @@ describe("loop detection", () => {
     expect(judgementOf(rule, { turn }, made(3))).toBeUndefined();
   });
 
-  test("asks which calls are polls, about calls that there are", () => {
+  test("asks which calls are polls, about existing calls", () => {
     const asked: string[] = [];
     const own = loopDetection({
       ...small,
@@ -364,17 +364,17 @@ describe("loop detection", () => {
     ["process", { action: "kill" }, false],
     ["process", {}, false],
     ["look", { action: "poll" }, false],
-  ])("takes %s with %j for a poll: %j", (name, args, poll) => {
+  ])("counts %s with %j as a poll: %j", (name, args, poll) => {
     expect(made(1, { ...look, name, args }).window[0]?.poll).toBe(poll);
   });
 
-  test("asks the detectors it is told to", () => {
+  test("uses the detectors it is set to", () => {
     const only = loopDetection({ ...small, detectors: ["ping_pong"] });
     expect(only.judgeCall?.(made(3), look, emptyState, texts)).toBeUndefined();
     expect(only.decide?.(made(2), stateOf())).toBeUndefined();
   });
 
-  test("has a window of 30, warns at 10 and blocks at 20, where nothing else is said", () => {
+  test("has a window of 30, warns at 10 and blocks at 20 by default", () => {
     const usual = loopDetection();
     const entries = (count: number, change: Partial<Entry> = {}): Memory => ({
       window: Array.from({ length: count }, () => ({ ...entryOf(look, saying("so"), false), ...change })),
@@ -402,11 +402,11 @@ describe("loop detection", () => {
     [{ unknownToolAt: -1 }, /option unknownToolAt: /],
     [{ criticalAt: 31 }, /option criticalAt: 31 is more than the window of 30 calls can hold: raise window/],
     [{ window: 29 }, /option globalAt: 30 is more than the window of 29/],
-  ])("refuses numbers that cannot be used: %j", (given, said) => {
+  ])("refuses invalid numbers: %j", (given, said) => {
     expect(() => loopDetection(given)).toThrow(said);
   });
 
-  test("takes the smallest numbers, and as many as its window holds", () => {
+  test("accepts the smallest numbers, up to the size of its window", () => {
     expect(() =>
       loopDetection({ window: 1, warnAt: 1, unknownToolAt: 1, criticalAt: 1, globalAt: 1 }),
     ).not.toThrow();

@@ -274,7 +274,7 @@ const refused: readonly (readonly [string, () => unknown, string])[] = [
   ],
 ];
 
-test.each(refused)("%s is refused by name, as an agent's option is", (_what, make, words) => {
+test.each(refused)("%s is refused by name, like an agent's option", (_what, make, words) => {
   expect(make).toThrow(RondoError);
   expect(make).toThrow(expect.objectContaining({ kind: "invalid_request" }));
   expect(make).toThrow(words);
@@ -308,7 +308,7 @@ test.each<[string, () => unknown]>([
   expect(make).not.toThrow();
 });
 
-test("what can be used is taken as it was", async () => {
+test("valid options are used unchanged", async () => {
   const soon = new Date(Date.now() + 60_000);
   const made = agent({
     model: scripted([say("done")]),

@@ -25,7 +25,7 @@ describe("repeats", () => {
   const again = (count: number, call: Call = look, said: string = "so"): [Call, string][] =>
     Array.from({ length: count }, () => [call, said]);
 
-  test("are the same call with the same outcome, whatever the order of its arguments", () => {
+  test("are calls with the same outcome, whatever the order of their arguments is", () => {
     expect(rule).toMatchObject({ name: "repeats", version: 4 });
     const one = { ...look, args: { a: 1, b: 2 } };
     const turned = { ...look, args: { b: 2, a: 1 } };
@@ -55,7 +55,7 @@ describe("repeats", () => {
     ).toStrictEqual([1]);
   });
 
-  test("are those too that a hook answers in place of running them, and not what it makes of other results", () => {
+  test("include those that a hook answers in place of running them, but not what it makes of other results", () => {
     const given = (hook: "beforeTool" | "afterTool", result?: object) =>
       recordOf({ type: "hook_answered", hook, call: look.key, ...(result && { result }) } as never);
     const seen = (...records: ReturnType<typeof given>[]): number[] =>
@@ -70,7 +70,7 @@ describe("repeats", () => {
     expect(seen(given("beforeTool"), given("afterTool", result))).toStrictEqual([]);
   });
 
-  test("of calls that could not be read are told by what the model wrote", () => {
+  test("of calls that could not be parsed are compared by the model's text", () => {
     const unread = (rawArgs: string): Call => ({ ...look, args: {}, argsError: "cut off", rawArgs });
     expect(
       times(
@@ -108,7 +108,7 @@ describe("repeats", () => {
       return afterAll(rule, [ended(said, key)], acting([call]), memory);
     }, rule.init?.(emptyState) as Memory);
 
-  test("are calls of a tool whose arguments do not fit, whatever they are and whatever was said of them", () => {
+  test("include calls of a tool with arguments that do not fit, whatever these are and whatever the error was", () => {
     const memory = unfit(["5.0", { a: 1 }], ["7.0", { b: 2 }], ["9.0", { c: 3 }]);
     expect(times(memory)).toStrictEqual([3]);
     expect(times(unfit(["11.0", { a: 1 }], ["13.0", { b: 2 }]))).toStrictEqual([2]);
@@ -118,7 +118,7 @@ describe("repeats", () => {
     expect(times(fits)).toStrictEqual([1]);
   });
 
-  test("are none within one answer: its calls were made before anybody could tell what was wrong", () => {
+  test("are not within one answer: its calls were made before the model knew what was wrong", () => {
     expect(times(unfit(["5.0", { a: 1 }], ["5.1", { a: 2 }], ["5.2", { a: 3 }]))).toStrictEqual([1]);
     expect(times(unfit(["5.0", { a: 1 }], ["5.1", { a: 2 }], ["7.0", { a: 3 }]))).toStrictEqual([2]);
     const fits = afterAll(
@@ -131,7 +131,7 @@ describe("repeats", () => {
     expect(times(afterAll(rule, [ended(misfit("no"), "7.2")], acting([back]), fits))).toStrictEqual([1, 1]);
   });
 
-  test("are calls of tools that do not exist, whatever their names and arguments, each answer once", () => {
+  test("include calls of unknown tools, whatever their names and arguments are, each answer once", () => {
     const unknown = (...made: readonly (readonly [key: Call["key"], name: string, args: object])[]): Memory =>
       made.reduce<Memory>((memory, [key, name, args]) => {
         const said = saying(`unknown tool ${name}`, { isError: true, code: "unknown_tool" });
@@ -158,7 +158,7 @@ describe("repeats", () => {
     });
   });
 
-  test("of arguments that do not fit are told of with the schema, unless that is long", () => {
+  test("of arguments that do not fit are reported with the schema, unless that is long", () => {
     const three = unfit(["5.0", { a: 1 }], ["7.0", { b: 2 }], ["9.0", { c: 3 }]);
     const withSchema = (inputSchema: object): unknown => {
       const tool = toolOf("look");
@@ -181,7 +181,7 @@ describe("repeats", () => {
     expect(rule.decide?.(three, noTool)).toMatchObject({ text: short });
   });
 
-  test("of a tool that was hidden for them go on counting when it is called all the same", () => {
+  test("of a tool that was hidden because of them are counted on if it is still called", () => {
     const four = unfit(["5.0", { a: 1 }], ["7.0", { b: 2 }], ["9.0", { c: 3 }], ["11.0", { d: 4 }]);
     const call = { ...look, key: "13.0", args: { e: 5 } } as Call;
     const hidden = afterAll(
@@ -193,14 +193,14 @@ describe("repeats", () => {
     expect([...hidden.repeats.values()]).toMatchObject([{ tool: "look", times: 5 }]);
   });
 
-  test("start again with anything new, and go on where two take turns", () => {
+  test("are reset by anything new, and counted on if two calls alternate", () => {
     expect(times(after([...again(3), [look, "new"]]))).toStrictEqual([1]);
     expect(times(after([...again(3), [look, "new"], ...again(1)]))).toStrictEqual([1, 1]);
     const turns = [look, peek, look, peek, look].map((call): [Call, string] => [call, "so"]);
     expect(times(after(turns))).toStrictEqual([2, 2]);
   });
 
-  test("of a hidden tool go on counting where they were, whatever comes of them", () => {
+  test("of a hidden tool are counted on, whatever their outcome is", () => {
     const three = after(again(3));
     const hidden = afterAll(rule, [ended(saying("gone"))], acting([look], { hidden: ["look"] }), three);
     expect([...hidden.repeats.values()]).toMatchObject([{ tool: "look", times: 4 }]);
@@ -208,7 +208,7 @@ describe("repeats", () => {
     expect(times(other)).toStrictEqual([1]);
   });
 
-  test("are none of tools that may repeat, of sub-agents, and of calls that are over or nobody made", () => {
+  test("exclude tools that may repeat, sub-agents, and calls that are over or were not made", () => {
     const empty = rule.init?.(emptyState) as Memory;
     const agent = { ...look, tool: toolOf("look", { agent: { maxDepth: 1 } }) };
     const { tool: _tool, ...unknown } = look;
@@ -236,7 +236,7 @@ describe("repeats", () => {
     of.decide?.(memory, stateOf(run));
   const evidence = (count: number): object => ({ tool: "look", times: count, outcome: expect.any(String) });
 
-  test("are told of at three, hide the tool at four and land the run at five", () => {
+  test("cause a note at three, hide the tool at four and land the run at five", () => {
     expect(decided(after(again(2)))).toBeUndefined();
     expect(decided(after(again(3)))).toStrictEqual({
       do: "nudge",
@@ -252,7 +252,7 @@ describe("repeats", () => {
       });
   });
 
-  test("are told of once, and hide a tool once", () => {
+  test("cause one note, and hide a tool once", () => {
     const three = after(again(3));
     const [outcome] = [...three.repeats.keys()];
     const noted = (rule: string, of: unknown): object => ({
@@ -274,12 +274,12 @@ describe("repeats", () => {
     expect(rule.decide?.(four, emptyState)).toBeUndefined();
   });
 
-  test("of the second of two are seen as well", () => {
+  test("of the second of two calls are found too", () => {
     const mixed = [look, peek, peek, peek].map((call): [Call, string] => [call, "so"]);
     expect(decided(after(mixed))).toMatchObject({ do: "nudge", evidence: { tool: "peek" } });
   });
 
-  test("are borne as long as they are told to be", () => {
+  test("are allowed up to the set number", () => {
     const patient = repeats({ nudgeAt: 1, hideAt: 6, landAt: 7 });
     expect(decided(after(again(1), patient), {}, patient)).toMatchObject({ do: "nudge" });
     expect(decided(after(again(5), patient), {}, patient)).toMatchObject({ do: "nudge" });

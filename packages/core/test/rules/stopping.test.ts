@@ -27,7 +27,7 @@ describe("the continue rule", () => {
   const judged = (...given: Parameters<typeof turnOf>): unknown =>
     judgementOf(byContent(), { turn: turnOf(...given) });
 
-  test("goes on with calls, and takes what has none for the answer, whatever the stop reason", () => {
+  test("continues with calls, and uses an answer without any as the final one, whatever the stop reason is", () => {
     expect(byContent()).toMatchObject({ name: "by_content", version: 3 });
     for (const kind of ["end_turn", "tool_use", "unknown", "max_tokens"] as const) {
       expect(judged(stopOf(kind), [], [callOf("5.0")])).toStrictEqual({
@@ -42,7 +42,7 @@ describe("the continue rule", () => {
     expect(judgementOf(byContent(), {})).toBeUndefined();
   });
 
-  test("ends the run where the answer ended with an error, in the provider's words where there are any", () => {
+  test("ends the run if the answer ended with an error, in the provider's words if there are any", () => {
     const end = (message: string): object => ({
       follows: {
         do: "stop",
@@ -64,7 +64,7 @@ describe("the continue rule", () => {
     expect(judged(stopOf("error", { detail: "it burnt" }), [words("half")])).toMatchObject(end("it burnt"));
   });
 
-  test("ends the run as aborted where the answer was broken off", () => {
+  test("ends the run as aborted if the answer was aborted", () => {
     const message = "the answer was broken off (aborted)";
     expect(judged(stopOf("aborted"), [words("half")])).toStrictEqual({
       follows: {
@@ -115,7 +115,7 @@ describe("a policy", () => {
     expect(standardPolicy(answer(wire, text, calls), none)).toStrictEqual(expected);
   });
 
-  test("with detection of duplicates ends the run at a call too many", () => {
+  test("with detection of duplicates ends the run at one call too many", () => {
     const many = (named: number, equal: number): CallHistory => ({
       step: 1,
       named: (tool) => (tool === "look" ? named : 0),
@@ -146,7 +146,7 @@ describe("a policy", () => {
     expect(thinking(answer("tool_use", "", 1), many(9, 9))).toBe(continueWithThinking);
   });
 
-  test("with a limit of steps ends the run with that answer, whatever it says", () => {
+  test("with a limit of steps ends the run with that answer, whatever it contains", () => {
     const limited = stepLimited(() => continueWithTools, 3);
     const at = (step: number): PolicyDecision => limited(answer("tool_use", "", 1), { ...none, step });
     expect(at(2)).toBe(continueWithTools);
@@ -154,7 +154,7 @@ describe("a policy", () => {
     expect(at(4)).toStrictEqual(immediately({ reason: "max_steps", steps: 4 }));
   });
 
-  test("of several is the first that ends the run, or the last", () => {
+  test("made of several decides by the first that ends the run, or the last", () => {
     const go: Policy = () => continueWithTools;
     const think: Policy = () => continueWithThinking;
     const end: Policy = () => terminateWithOutput("so");
@@ -177,7 +177,7 @@ describe("a rule made of a policy", () => {
   const look = callOf("5.0", { name: "look", rawArgs: '{"a":1}' });
   const twice = [look, callOf("5.1", { name: "look", rawArgs: '{"a":1}' }), callOf("5.2", { name: "peek" })];
 
-  test("tells it the answer, and the calls that were allowed before it", () => {
+  test("gives it the answer, and the calls that were allowed before it", () => {
     const seen: Parameters<Policy>[] = [];
     const rule = continueBy("mine", (...given) => {
       seen.push(given);
@@ -200,7 +200,7 @@ describe("a rule made of a policy", () => {
     expect(judgementOf(rule, {})).toBeUndefined();
   });
 
-  test("counts the calls of answers that are acted on, and of no others", () => {
+  test("counts the calls of answers that are acted on, and no others", () => {
     const rule = continueBy("mine", standardPolicy);
     const counts = rule.init?.(emptyState);
     const before = acting(twice);

@@ -4,10 +4,10 @@ import { RondoError } from "@rondo/core";
 import { describe, expect, test } from "vitest";
 import { heard } from "../../src/rules/verdicts.ts";
 
-describe("a rule that asks again", () => {
+describe("a rule that calls the model again", () => {
   const how = { until: 1, note: "n", model: 0, maxOutputTokens: 1, drop: "reasoning", reduce: "cut" };
 
-  test("says how in any of these words", () => {
+  test("may do so in these ways", () => {
     for (const [name, value] of [["do", "ask_again"], ...Object.entries(how)] as const) {
       const said = { follows: { do: "ask_again", [name]: value }, evidence: {} };
       expect(heard("judge", said)).toBe(said);
@@ -19,7 +19,7 @@ describe("a rule that asks again", () => {
     }
   });
 
-  test("has failed where it says so in another, or names no time, no model, no number", () => {
+  test("has failed if it names another way, or no time, no model, no number", () => {
     for (const odd of [
       { nudge: "so" },
       { note: 1 },
@@ -37,7 +37,7 @@ describe("a rule that asks again", () => {
   });
 });
 
-test("a rule that ends the run gives a reason that is on the list", () => {
+test("a rule that ends the run must give a listed reason", () => {
   const ending = (reason: string): object => ({ do: "stop", reason, evidence: {} });
   for (const said of [ending("max_steps"), { do: "nudge", text: "hurry", reason: "because", evidence: {} }])
     expect(heard("decide", said)).toBe(said);
@@ -67,7 +67,7 @@ describe("a rule that ends the run with more than a reason", () => {
     expect(heard("judge", finished)).toBe(finished);
   });
 
-  test("has failed where that is none that a record could hold", () => {
+  test("has failed if these could not be recorded", () => {
     for (const more of [
       { text: 1 },
       { error: "m" },

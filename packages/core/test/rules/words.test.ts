@@ -13,8 +13,8 @@ const long = "x".repeat(5_000);
 const { unknownTool, invalidArgs, badJson, threw, denied, childFailed, landed, malformedCall, finalOutput } =
   defaultTexts;
 
-describe("the words", () => {
-  test("name the tool, what is wrong with its call, and what there is in its place", () => {
+describe("the texts", () => {
+  test("name the tool, what is wrong with its call, and what is available", () => {
     expect(unknownTool("look", ["read", "write"])).toBe(
       'Error: unknown tool "look". Available tools: read, write.',
     );
@@ -23,7 +23,7 @@ describe("the words", () => {
     expect(badJson("look", "no end", '{"a')).toMatch(/look .*: no end\. .*: \{"a$/);
   });
 
-  test("cut what is too long to be read, and say how long it was", () => {
+  test("cut what is too long, and say how long it was", () => {
     const cut = (limit: number): string => `${"x".repeat(limit)}… (5000 characters in all)`;
     expect(unknownTool(long, [])).toContain(`"${cut(100)}"`);
     expect(invalidArgs("look", long)).toMatch(new RegExp(`[^x]${cut(2_000).replace(/[()]/g, "\\$&")}$`));
@@ -36,13 +36,13 @@ describe("the words", () => {
     expect(unknownTool("x".repeat(100), [])).toContain(`"${"x".repeat(100)}"`);
   });
 
-  test("tell what was thrown as an error, once", () => {
+  test("show a thrown value as an error, once", () => {
     expect(threw("look", "it broke")).toBe("Error: it broke");
     expect(threw("look", "Error: it broke")).toBe("Error: it broke");
     expect(threw("look", "what Error: it broke")).toBe("Error: what Error: it broke");
   });
 
-  test("tell a reason where there is one", () => {
+  test("include a reason if there is one", () => {
     expect(denied(undefined)).toBe("Permission denied.");
     expect(denied("")).toBe("Permission denied.");
     expect(denied("not today")).toBe("Permission denied: not today");
@@ -77,7 +77,7 @@ describe("the words", () => {
     for (const one of told) expect(said).toContain(String(one));
   });
 
-  test("say of a call that the end of the run came before whether somebody had said yes to it, and what came", () => {
+  test("say of a call that the end of the run prevented whether it was approved, and why", () => {
     const { skippedForEnd } = defaultTexts;
     expect(skippedForEnd("look")).toBe("look was skipped: the run ended before it.");
     expect(skippedForEnd("look", "deadline")).toMatch(
@@ -85,7 +85,7 @@ describe("the words", () => {
     );
   });
 
-  test("tell what became of a sub-agent, and what it said last", () => {
+  test("say what became of a sub-agent, and its last text", () => {
     expect(childFailed("look", "error", undefined, " \n")).toBe("Error: look did not finish (error).");
     expect(childFailed("look", "error", "it broke", "I saw")).toBe(
       "Error: look did not finish (error): it broke\nIts last words: I saw",
@@ -93,7 +93,7 @@ describe("the words", () => {
   });
 });
 
-describe("the digest of the words", () => {
+describe("the digest of the texts", () => {
   /** How many things each is told. */
   const arities: { [name in keyof Texts]: number } = {
     unknownTool: 3,
@@ -127,14 +127,14 @@ describe("the digest of the words", () => {
   const all = (say: (name: string, args: unknown[]) => unknown): Texts =>
     Object.fromEntries(names.map((name) => [name, (...args: unknown[]) => say(name, args)])) as never;
 
-  test("is the same for the same words, and another where a single one differs", () => {
+  test("is the same for equal texts, and differs if a single one differs", () => {
     const same = textsDigest(defaultTexts);
     expect(textsDigest({ ...defaultTexts })).toBe(same);
     const digests = names.map((name) => textsDigest({ ...defaultTexts, [name]: () => "other" }));
     expect(new Set([same, ...digests]).size).toBe(names.length + 1);
   });
 
-  test("sees everything that words are told", () => {
+  test("depends on everything that texts are given", () => {
     for (const name of names)
       for (let at = 0; at < arities[name]; at += 1) {
         const deaf = textsDigest({ ...defaultTexts, [name]: () => "" });
@@ -147,7 +147,7 @@ describe("the digest of the words", () => {
       }
   });
 
-  test("keeps words apart that would run into one another", () => {
+  test("separates texts that would otherwise run together", () => {
     const [first, second] = names as [string, string];
     const mark = `${second}: `;
     const one = all((name) => (name === first ? "" : name === second ? `a${mark}b` : "x"));
@@ -155,7 +155,7 @@ describe("the digest of the words", () => {
     expect(textsDigest(one)).not.toBe(textsDigest(other));
   });
 
-  test("bears words that fail at a sample, and tells them from others", () => {
+  test("works with texts that fail on the sample, and distinguishes them from others", () => {
     const failing = all((name) => {
       if (name === "masked") throw new Error("not so");
       return "x";
@@ -165,7 +165,7 @@ describe("the digest of the words", () => {
   });
 
   // Words that are new change it: it is written here anew then.
-  test("is the same from one release to the next: journals hold it", () => {
+  test("is the same in every release, because journals contain it", () => {
     const said = all((name, args) => {
       if (name === "masked") throw new Error("not so");
       return args.join();
@@ -174,7 +174,7 @@ describe("the digest of the words", () => {
   });
 });
 
-describe("the room that is left", () => {
+describe("the remaining window", () => {
   const shares = [0.8, 0.5];
   let rule = windowNotice(shares, rules.estimator);
   beforeEach(() => {
@@ -198,7 +198,7 @@ describe("the room that is left", () => {
     evidence: { at, tokens, window: 1_000 },
   });
 
-  test("is told at each share of the window, once", () => {
+  test("is reported at each share of the window, once", () => {
     expect(rule).toMatchObject({ name: "room", version: 1 });
     expect(rule.init?.(emptyState)).toStrictEqual({ at: 0 });
     expect(told(0, 499)).toBeUndefined();
@@ -211,12 +211,12 @@ describe("the room that is left", () => {
     expect(told(0, 1_001)).toMatchObject({ text: expect.stringContaining("About 0 of 1000") });
   });
 
-  test("is not told where nobody knows how large the window is", () => {
+  test("is not reported if the window is unknown", () => {
     const { options: _options, ...bare } = holding(900);
     expect(rule.decide?.({ at: 0 }, bare)).toBeUndefined();
   });
 
-  test("is told again after the history was made smaller", () => {
+  test("is reported again after the history was made smaller", () => {
     const after = (memory: Told, fact: object): Told => afterOne(rule, memory, recordOf(fact), emptyState);
     const note = (by: string, type: string = "noted"): object => ({
       type,
@@ -236,7 +236,7 @@ describe("the room that is left", () => {
     expect(after(low, { type: "delivered", lane: "steer", ids: [] })).toBe(low);
   });
 
-  test("is told at shares between 0 and 1", () => {
+  test("is reported at shares between 0 and 1", () => {
     for (const share of [0, 1, -0.5, 1.5, Number.NaN])
       expect(() => new Agent({ model: scripted([]), context: { tell: [0.5, share] } })).toThrow(
         `option context.tell[1]: a number between 0 and 1 is needed, not ${share}`,

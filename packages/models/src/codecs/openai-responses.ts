@@ -122,7 +122,7 @@ function learned({ status, body }: ErrorResponse, target: Target): Target["compa
   return byRole;
 }
 
-/** What a local server finds out as it goes, of its template and its grammars, and says with a 500 as well (F128, F137). */
+/** Quirks of a local server's template and its grammars. It notices them only while it runs, and reports some with a 500 (F128, F137). */
 function learnedOfTemplate(
   words: string,
   compat: OpenaiResponsesCompat,

@@ -8,7 +8,7 @@ import { bareFiles, endings, fillers, hereWords, languages, notPaths, units } fr
 import type { Sheet } from "./sheet.ts";
 import type { Token } from "./tokens.ts";
 
-/** Whether a token looks like a path wherever it stands. */
+/** Whether a token looks like a path in any position. */
 export function looksLikePath(token: Token): boolean {
   const { text, lower } = token;
   if (token.kind === "sign" || notPaths.has(lower) || /:\/\//.test(text)) return false;

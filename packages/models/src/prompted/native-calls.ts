@@ -107,7 +107,7 @@ const tokenForms: readonly { head: RegExp; tail: RegExp }[] = [
 
 /**
  * The call in a family's own notation at an offset; undefined if there is none.
- * @param inside the beginning of a call stands before it
+ * @param inside the beginning of a call comes before it
  */
 export function ownCall(text: string, at: number, inside: boolean): OwnCall | CutCall | undefined {
   const told = xmlCall(text, at) ?? tokenCall(text, at);

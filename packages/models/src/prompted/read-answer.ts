@@ -25,7 +25,7 @@ export function readAnswer(body: string, context: ReadContext): Reading {
   return new AnswerReader(body, context).read();
 }
 
-/** How a model begins to invent a result, or somebody else's turn. */
+/** How a model begins to invent a result, or the turn of another speaker. */
 const invented: RegExp =
   /^\s*(?:<\/?(?:tool_response|tool_result|tool_output|observation|function_result|result)\b|<\||<｜|<\/s>|<end_of_turn>|\[(?:TOOL_RESULTS|\/?INST)\]|(?:observation|tool (?:result|response|output)|function (?:result|response)|result|output|thought|action|final answer|user|human|assistant|system|tool)\s*:|\{\s*"(?:tool_result|tool_response|result|observation|response)")/i;
 

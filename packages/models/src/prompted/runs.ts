@@ -80,7 +80,7 @@ export class Runs {
     return run;
   }
 
-  /** Skips what may stand between values. */
+  /** Skips what may come between values. */
   #skip(run: Run, cursor: Cursor): void {
     const text = this.#body;
     for (let next = found(around, text, cursor.at); next !== null; next = found(around, text, cursor.at)) {

@@ -14,7 +14,7 @@ const comma = 0x2c;
 /** A comma followed by the end of its object or list. */
 const lastMember = /,[ \t\r\n]*[}\]]/y;
 
-/** The offset behind the object or list that begins at `from`; -1 if it is not closed. */
+/** The offset after the end of the object or list that begins at `from`; -1 if it is not closed. */
 export function valueEnd(text: string, from: number): number {
   let depth = 0;
   let inString = false;

@@ -1,7 +1,7 @@
-// The room of refusals that are about the choice of a tool.
+// The room of refusals about the tool choice.
 //
-// A model may call tools and yet not be made to call one: mostly one that thinks (F135).
+// Some models support tools but cannot be forced to call one, mostly those that think (F135).
 
-/** A choice that forces a call, refused. OpenRouter says with a 404 that it knows no model that takes one. */
+/** A refusal of a forced call. OpenRouter answers 404: it knows no model that supports the tool choice. */
 export const refusesForcing: RegExp =
   /(?:no endpoints found that support|not support(?:ed)?|unsupported|incompatible|invalid|\bonly a)[^{}]{0,80}\btool[_ ]choice\b|\btool[_ ]choice\b[^{}]{0,80}(?:not (?:yet )?support|unsupported|incompatible|must (?:either )?be (?:a named tool|[`'"\\]*auto)|only[^{}]{0,20}auto)/i;

@@ -5,10 +5,10 @@ const file: RegExp =
   /\bimages?(?:_urls?)?\b|\bpdfs?\b|\bpdf pages\b|\bdocuments\b|\bmedia(?= (?:exceeds|(?:file )?size|is too)\b)|\binput_(?:image|file|audio)\b|\bmultimodal\b|\bvision\b|\b(?:image|audio|video|document) input\b|(?<!response[ _])\bmime[ _]?types?\b|\bfile ur[il]\b|\bcontent from the provided url\b|\bthe document has\b/i;
 const refused: RegExp =
   /exceed|too (?:large|many|much|big|small)|(?:could not|cannot|unable to|failed to) (?:process|decode|read|parse|download|load|sanitize|fetch)|(?:invalid|unsupported|corrupt(?:ed)?|malformed)\b|not (?:a )?valid|does not match|appears to be|only (?:allowed|supported)|not (?:allowed|permitted)|unknown variant|a maximum of|at most \d|(?:not|n't) support|that support\b|is not a (?:multimodal|vision|vlm)\b|missing data required|modality is not enabled|no pages|not represent a valid|password protected|not meet the model restrictions|add-on is not loaded|input should be [`'"\\]*text\b|\bunknown content\b/i;
-/** A server that takes text alone says so of the list that holds a file. */
+/** A server that accepts only text complains about the list that contains a file. */
 const textOnly: RegExp =
   /\bvariant of untagged enum \w*Content\b|\bcontent\b[^{}]{0,40}(?:(?:must|should|to) be a (?:valid )?string)|\bcontent\.type[^{}]{0,40}\['text'\]|\bonly supports? text (?:inputs?|content|prompts?|messages?)\b|\buse text-only prompts\b/i;
-/** Bytes that a local server could not read, whatever status it says so with. */
+/** Bytes of a file that a local server could not read, with whatever status it reports that. */
 const unreadable: RegExp =
   /\billegal base64 data at input byte\b|\bimage: unknown format\b|\bfailed to load image or audio file\b/i;
 /**
@@ -19,13 +19,13 @@ const unreached: RegExp =
   /\b(?:error|time-?out|failed|unable) (?:while|to) download(?:ing)?\b|\bdisallowed by the website's robots\.txt\b|\bwhen downloading image\b|\bdownload multimodal \w+ timed out\b|\bprovided URL does not appear to be valid\b|图片[^。{}]{0,12}(?:错误|失败)/i;
 /** A gateway that gives up on a body as large as files make it, with a 400; a cause after a colon would be another failure. */
 const unread: RegExp = /\b(?:failed|unable) to read (?:the )?request body\b(?!:)/i;
-/** The most characters between what is refused and why. */
+/** The most characters between the refused thing and the reason. */
 const near = 120;
 
 /** A list of what would have been accepted in that place. */
 const listed: RegExp = /any of the expected tags: [^{}]*/i;
 
-/** Whether a server failed over the bytes of a file. */
+/** Whether a server failed because of a file's bytes. */
 export const failsFile = (words: string): boolean => unreadable.test(words);
 
 /** Whether a refusal complains about files that could be left out. */

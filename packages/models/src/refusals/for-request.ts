@@ -1,4 +1,4 @@
-// The room of comparing a refusal with its request: a repair that would not change the request is none.
+// The room of comparing a refusal with its request: a repair that would not change the request is useless.
 //
 // The complaint is read without looking at what was sent. The loop sends a request again if an error says how: the same
 // request would be refused the same way.

@@ -1,7 +1,7 @@
 // The room of refusals about the reasoning in a history, which can be left out.
 //
-// A signature may belong to another key or another day, a field may be unknown to this server, and no table knows all of
-// them. Missing reasoning ("must be passed back") is a different complaint, which leaving out more would make worse.
+// A signature may belong to another key or may have expired, a field may be unknown to this server, and no table knows all
+// of them. Missing reasoning ("must be passed back") is a different complaint, which leaving out more would make worse.
 
 /**
  * Claude's phrases, which proxies pass on (F100, F102); OpenAI's, about items that are incomplete or not its own (F109,

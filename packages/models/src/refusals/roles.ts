@@ -1,23 +1,23 @@
 // The room of refusals about roles: a server without the developer role, a chat template without the system role (F128).
 
-/** In the words of gateways, strict parsers, and chat templates. */
+/** The phrases of gateways, strict parsers, and chat templates. */
 const noDeveloper: RegExp =
   /\bdeveloper[`'"\\]*(?: role)? is (?:not one of|not (?:supported|allowed|valid)|unsupported)|(?:unknown variant|invalid (?:value|role)|unsupported (?:value|role)|unexpected (?:message )?role|unknown role|not support|one of)[^{}]{0,60}\bdeveloper\b|(?:unexpected|unknown) message role\b|incorrect role information/i;
 const noSystem: RegExp =
   /\bsystem[`'"\\]* (?:role|messages?|instructions?)[^.{}]{0,30} not (?:be )?(?:supported|allowed|enabled)|unknown variant [`'"\\]*system\b|not support (?:a |the )?[`'"\\]*system\b|\bsystem[`'"\\]* is not a (?:supported|valid) role\b|developer instruction is not enabled|\bonly user and assistant roles are supported\b/i;
 
-/** Only the first message may be the system's. */
+/** Only the first message may be a system message. */
 export const refusesLaterSystem: RegExp =
   /invalid message role: system\b|\binvalid chat setting \(2013\)|\bsystem messages?(?:\s|\\n)+(?:must|should|can|may|is|are)(?: only)?(?: be)?(?: only)?(?: allowed)? (?:at the (?:begin|start)|(?:the )?first)|\binitial optional system message\b/i;
 
 /**
- * An answer stands at the end, which a server takes for the beginning of the next one (F127): the words of Mistral, of DeepSeek, of
- * Claude behind a gateway, and of templates that are to think.
+ * The history ends with an answer, which a server takes for the beginning of the next one (F127): the phrases of Mistral,
+ * of DeepSeek, of Claude behind a gateway, and of templates with thinking.
  */
 export const refusesAnswerLast: RegExp =
   /expected last role user or tool\b|\blast message\b[^{}]{0,60}\b(?:must|should) (?:be|have|come)\b[^{}]{0,40}\buser\b|\bmust end (?:with|in) (?:a |an )?[`'"\\]*user\b|\bnot support (?:assistant |response |message )*prefill|\bprefill(?:ing)? is (?:not (?:supported|allowed)|unsupported|incompatible)|\blast message is from the assistant\b|\bassistant messages at the end\b/i;
 
-/** Two messages of one role stand side by side, which a template or an old server does not take. */
+/** Two messages of one role are adjacent, which a template or an old server does not accept. */
 export const refusesNeighbours: RegExp =
   /\broles? (?:must alternate|should be alternating)\b|\bshould alternate with assistant\b|\b(?:consecutive|adjacent|successive) (?:(?:user|assistant)(?: or (?:user|assistant))? )?messages\b|\bmessages in a row\b/i;
 

@@ -1,10 +1,10 @@
-// The room of refusals about a schema. For typed output: a server that accepts none, a model that accepts none beside
-// tools, a schema too large for a grammar (F142). For a tool: a keyword that the server's flavour of JSON Schema does not
-// have (F137).
+// The room of refusals about a schema. For typed output: a server that accepts no schema, a model that accepts none together
+// with tools, a schema too large for a grammar (F142). For a tool: a keyword that the server's dialect of JSON Schema does
+// not have (F137).
 //
 // Typed output can be requested in other ways, which the loop chooses; a tool's schema can be sent with fewer rules.
 
-/** The schema's fields in all protocols, and what people call them. One protocol has the effort beside the schema. */
+/** The schema's field in each protocol, and other names for it. In one protocol the effort is in the same object. */
 const field: RegExp =
   /\bresponse[ _]?format\b|\bjson[ _]?schema\b|\bresponse[ _]?(?:json[ _]?)?schema\b|\bresponse[ _]?mime[ _]?type\b|\boutput[ _]?format\b|\boutput[ _]?config\b(?!\.effort)|\bstructured[ _]outputs?\b|\bjson[ _]mode\b|\btext\.format\b|\bcompiled grammar\b|\bspecified schema\b|\bschema(?= is too complex\b)|\bschema in generation_?config\b|\binvalid format\b/gi;
 const refused: RegExp =
@@ -14,21 +14,21 @@ const ofTools: RegExp =
   /\btools?(?:[.[]\d|\.function\b)|\binput_?schema\b|\bfor function\b|\bfunction_?declarations?\b/i;
 /** A grammar that some servers fail to compile. If it was a tool's, the output is requested in another way once, in vain. */
 const noGrammar: RegExp = /failed to parse grammar|schema conversion failed|failed to initialize samplers/i;
-/** A server that makes no grammars, or not of this kind: nothing can be forced with it, be it a call, its arguments, or the output. */
+/** A server without grammars, or without this kind: it can force nothing, neither a call, nor its arguments, nor the output. */
 const lacksGrammars: RegExp =
   /\bgrammar-based generation\b[^{}]{0,120}\bnot supported\b|\binvalid grammar specification\b|\b(?:guided|constrained) (?:decoding|generation)\b[^{}]{0,60}\bnot (?:supported|enabled|available)\b/i;
-/** Groq's words for a model that did not keep to the schema. */
+/** Groq's phrase for a model that did not follow the schema. */
 const notKept: RegExp = /\bfailed to (?:generate|validate) json\b/i;
 /** Tool schemas that the server's grammar, or its flavour of JSON Schema, cannot express (F137, F142). */
 const toolSchema: RegExp =
   /failed to parse grammar|error parsing grammar|\blook-?(?:around|ahead|behind)\b|schema conversion failed|unrecognized schema\b|pattern must start with|invalid json schema for tool\b|json schema not supported|unsupported json schema fields|(?:schema|grammar)[^{}]{0,60}(?:features? )?not supported by (?:xgrammar|outlines|guidance)|invalid schema for function\b|\btools\[\d+\]\.function\.parameters\b[^{}]{0,40}unsupported|\bparameters[`'"\\]* is not a valid\b[^{}]{0,40}schema/i;
-/** Words between what is refused and why. */
+/** The most characters between the refused thing and the reason. */
 const near = 120;
 
-/** Whether a server failed over a grammar, whatever status it says so with. */
+/** Whether a server failed because of a grammar, with whatever status it reports that. */
 export const failsGrammar = (words: string): boolean => noGrammar.test(words) || refusesGrammars(words);
 
-/** Whether a server can force nothing, neither a call nor what is in it. */
+/** Whether a server can force neither a call nor its arguments. */
 export const refusesGrammars = (words: string): boolean => lacksGrammars.test(words);
 
 /** Whether a server of OpenAI's protocols complains about a tool's schema. */

@@ -66,15 +66,15 @@ const value: RegExp = new RegExp(
     `\\bhas an? (${named}) value of \\S+ but the supported range\\b`,
     `\\bthe (thinking budget) \\(?\\d+\\)? is invalid`,
     `\\b(budget) \\d+ is invalid\\b`,
-    // Pydantic's words, before the field and after it: Anthropic, vLLM, Mistral.
+    // Pydantic's phrases, before the field and after it: Anthropic, vLLM, Mistral.
     `(?<![\\w.])(${named})[\`'"]*(?:: |\\), [\`'"]msg[\`'"]: [\`'"])(?:input should be|each )`,
     `\\binput should be [^:{}]{1,80}: (${named})(?:\\.|$)`,
     `\\binvalid value at [\`'"](?:\\w+\\.)*(${named})[\`'"]`,
-    // OpenAI's for what is too high, too low or too long, and Amazon's.
+    // OpenAI's and Amazon's phrases for a value that is too high, too low or too long.
     `\\binvalid [\`'"](${named})[\`'"]: (?:decimal|integer|number|array|string) (?:above|below|too)`,
     `\\bat [\`'"](?:\\w+\\.)*(${named})[\`'"] failed to satisfy constraint`,
     `\\bextraneous key \\[(${named})\\]`,
-    // As people put it.
+    // Phrases in plain English.
     `\\b(${named}) (?:parameter|setting|field|option) is (?:not (?:supported|allowed)|unsupported)`,
     `\\bproperty (${named}) is (?:not |un)supported`,
     `\\bonly (?:supports? )?(${named}) ?= ?`,

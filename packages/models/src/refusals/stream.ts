@@ -1,6 +1,6 @@
-// The room of refusals about streaming: OpenAI streams some models only to verified accounts; Bedrock does not stream some
-// of its models, or not with tools. Not streamed, the same answer is given. Alibaba and ChatGPT's own server give the
-// answers of some models, or with thinking, only as a stream.
+// The room of refusals about streaming. OpenAI streams some models only to verified accounts; Bedrock does not stream some
+// of its models, or not with tools. Without streaming they give the same answer. Alibaba and ChatGPT's own server give the
+// answers of some models, or answers with thinking, only as a stream.
 
 import type { ErrorResponse } from "../codec.ts";
 import { complaintOf } from "./complaint.ts";

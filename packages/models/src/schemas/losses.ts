@@ -57,12 +57,12 @@ export class Losses {
     if (this.#times === times) this.removed.length = before;
   }
 
-  /** A reference that stays and leads back into what is being followed: it stands for what is lost there, at every depth. */
+  /** A reference that stays and leads back into a definition that is being followed: it represents what is lost there, at every depth. */
   circle(path: string, ref: string): void {
     this.#note("$ref", path, ref, true);
   }
 
-  /** @param node the node with the keyword, and with its partners beside it */
+  /** @param node the node with the keyword, and with its partners next to it */
   lose(word: string, path: string, value: Json, node?: JsonObject): void {
     this.#lose(word, path, value, node, false);
   }
@@ -77,7 +77,7 @@ export class Losses {
     } else this.#note(word, path, value, circle);
   }
 
-  /** Loses everything beside a reference, together with it. */
+  /** Loses everything next to a reference, together with it. */
   loseAll(node: JsonObject, path: string): void {
     for (const [word, value] of Object.entries(node)) this.lose(word, path, value, node);
   }

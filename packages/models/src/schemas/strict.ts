@@ -15,7 +15,7 @@ const keywords = words(
 );
 const formats = words("date-time time date duration email hostname ipv4 ipv6 uuid");
 
-/** Whether strict mode accepts the schema as it stands. */
+/** Whether strict mode accepts the schema as it is. */
 export function isStrict(schema: JsonObject): boolean {
   return schema.type === "object" && schema.anyOf === undefined && isStrictNode(schema, 1);
 }

@@ -85,7 +85,7 @@ function factsOf(json: Json, depth = 0): ErrorFacts {
   };
 }
 
-/** Another error that is quoted within the message or that stands beside it, and has a message of its own. */
+/** Another error that is quoted in the message or that is next to it, and has a message of its own. */
 function quoting(message: string, beside: JsonObject | undefined, depth: number): ErrorFacts {
   const quoted = beside ?? (depth < 3 ? quotedIn(message) : undefined);
   if (quoted === undefined)
@@ -153,7 +153,7 @@ function codesIn(root: JsonObject, said: JsonObject): Pick<ErrorFacts, "codes" |
     said.status,
     said.status_code,
     said.statusCode,
-    // Ollama: the status of what is behind its cloud.
+    // Ollama: the status of the server behind its cloud.
     said.StatusCode,
     root.StatusCode,
     said.error_code,

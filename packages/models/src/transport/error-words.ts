@@ -283,7 +283,7 @@ export const failedCallWords: RegExp = phrases(
   /^tool '[^']*' not found$/,
 );
 
-/** What a gateway says about the server behind it, or a server about the model it had loaded, with whatever status. */
+/** What a gateway says about the server behind it, or a server about the model that it had loaded, with any status. */
 export const upstreamWords: RegExp = phrases(
   /\bdegraded function cannot be invoked\b/,
   /\bmodel has crashed\b/,
@@ -294,8 +294,8 @@ export const upstreamWords: RegExp = phrases(
 );
 
 /**
- * What a gateway says if its own connection to the server behind it broke or could not be made, with whatever status: in
- * the words of Go's, Node's and Python's clients, and of the SDKs of OpenAI and Anthropic.
+ * What a gateway says if its connection to the server behind it broke or could not be made, with any status: the phrases
+ * of Go's, Node's and Python's clients, and of the SDKs of OpenAI and Anthropic.
  */
 export const brokenWords: RegExp = phrases(
   /\bunexpected EOF\b/,

@@ -154,7 +154,7 @@ function kindOf(status: number | undefined, facts: ErrorFacts, hints: ErrorHints
   const text = wordsOf(facts);
 
   if (status !== 402 && minuteQuotaWords.test(facts.message)) return "rate_limit";
-  // Alibaba's code; OpenAI's words for an empty account may stand beside it.
+  // Alibaba's code: the message may also have OpenAI's phrase for an account without money.
   if (codes.some((code) => code.startsWith("throttling."))) return "rate_limit";
   if (byCode === "quota_exhausted" || status === 402) return "quota_exhausted";
   if (byCode === "overloaded" && status !== 400) return "overloaded";
@@ -184,7 +184,7 @@ function kindOf(status: number | undefined, facts: ErrorFacts, hints: ErrorHints
   if (status !== undefined && status >= 500) {
     if (templateWords.test(text)) return "invalid_request";
     if (callWords.test(text) || failedCallWords.test(text)) return "malformed_tool_call";
-    // llama.cpp finds out while it runs that a prompt is too long, or that it lacks a feature, and answers 500. Gateways
+    // llama.cpp notices only while it runs that a prompt is too long, or that it lacks a feature, and answers 500. Gateways
     // give the refusal of the server behind them a status of their own.
     if (status === 500 || status === 502) {
       if (isOverflowText(text)) return "context_overflow";

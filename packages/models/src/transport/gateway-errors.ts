@@ -40,7 +40,7 @@ export function insteadOf(root: JsonObject, said: JsonObject): JsonObject | unde
     root.upstream_error,
     said.error,
     root.detail,
-    // iFlytek's, beside which nothing else is said.
+    // iFlytek's, which has no other text next to it.
     root.header,
     quoted.startsWith("{") ? parseJson(quoted) : undefined,
   ]) {
@@ -50,7 +50,7 @@ export function insteadOf(root: JsonObject, said: JsonObject): JsonObject | unde
   return undefined;
 }
 
-/** A body that stands beside the gateway's own error. */
+/** A body next to the gateway's own error. */
 export function besides(root: JsonObject, said: JsonObject): JsonObject | undefined {
   const gateway = objectIn(objectIn(root.providerMetadata)?.gateway);
   const places = [
@@ -128,7 +128,7 @@ const printed: RegExp = /'(?:code|type|status)': '([\w.-]{3,60})'/g;
 /** A status that the words before it call one. */
 const named: RegExp =
   /\b(?:error code|status(?:[ _]?code)?|http(?: status)?(?: code)?|'code')['"]?[:=]? ?([45]\d\d)\b/i;
-/** Alibaba's status, which stays in the message whoever passes it on: `<400> InternalError.Algo.InvalidParameter: …`. */
+/** Alibaba's status, which stays in the message when others pass it on: `<400> InternalError.Algo.InvalidParameter: …`. */
 const bracketed: RegExp = /<([45]\d\d)> InternalError\./;
 /** A status at the start of the message: `429 Too Many Requests`. */
 const first: RegExp = /^(?:error:? )?([45]\d\d)(?= |:|$)/i;

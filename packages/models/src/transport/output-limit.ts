@@ -21,7 +21,7 @@ const forms: readonly RegExp[] = [
   /max_new_tokens[`'"]* must be <= (?<window>\d+)[\s\S]*?given: (?<input>\d+) [`'"]*inputs/i,
 ];
 
-/** How much output fits beside the input, by the provider's own count. Undefined if it does not say, or if hardly any does. */
+/** How much output fits together with the input, by the provider's own count. Undefined if it does not say, or if hardly any fits. */
 export function fittingOutput(words: string): number | undefined {
   for (const form of forms) {
     const said = form.exec(words)?.groups;

@@ -133,7 +133,7 @@ describe("fromAiSdk: an answer", () => {
     ]);
   });
 
-  it("keeps blocks apart whose id is used again", async () => {
+  it("keeps blocks separate if an id is used again", async () => {
     const block = (delta: string): V4Part[] => [
       { type: "text-start", id: "0" },
       { type: "text-delta", id: "0", delta },
@@ -166,7 +166,7 @@ describe("fromAiSdk: an answer", () => {
     expect(stop).toEqual({ kind, wire: kind, raw: raw ?? unified });
   });
 
-  it("keeps tools that the provider ran as native blocks, and gives them back as they came", async () => {
+  it("keeps tools that the provider ran as native blocks, and sends them back unchanged", async () => {
     const theirs: V4Part[] = [
       { type: "tool-input-start", id: "s1", toolName: "web_search", providerExecuted: true },
       { type: "tool-input-delta", id: "s1", delta: '{"query":"x"}' },
@@ -233,7 +233,7 @@ describe("fromAiSdk: an answer", () => {
     });
   });
 
-  it("never lets a call run that was announced and not finished, or whose arguments are broken", async () => {
+  it("never lets a call run that was started and not finished, or whose arguments are broken", async () => {
     const begun: V4Part[] = [
       { type: "tool-input-start", id: "c1", toolName: "lookup" },
       { type: "tool-input-delta", id: "c1", delta: "{}" },
@@ -248,7 +248,7 @@ describe("fromAiSdk: an answer", () => {
     expect(answer.content[0]).toMatchObject({ rawArgs: '{"q":', argsError: expect.stringContaining("JSON") });
   });
 
-  it("keeps calls apart that have no id", async () => {
+  it("keeps calls without ids separate", async () => {
     const calls = ["a", "b"].map(
       (q): V4Part => ({ type: "tool-call", toolCallId: "", toolName: "lookup", input: `{"q":"${q}"}` }),
     );
@@ -260,7 +260,7 @@ describe("fromAiSdk: an answer", () => {
       ]);
   });
 
-  it("comes whole from a model that cannot stream, and when no stream is wanted", async () => {
+  it("comes whole from a model that cannot stream, and if no stream is wanted", async () => {
     const cannot = Object.assign(new Error("no"), { name: "AI_UnsupportedFunctionalityError" });
     const whole = new MockLanguageModelV4({
       doGenerate: () =>
@@ -312,13 +312,13 @@ describe("fromAiSdk: an answer", () => {
     ["gpt-5", '"gpt-5"'],
     [scripted([]), "an object"],
     [Promise.resolve({}), "a promise"],
-  ])("is made of a model of the AI SDK, not of its name, nor of one of ours: %j", (given, words) => {
+  ])("needs a model of the AI SDK, not a name or one of our models: %j", (given, words) => {
     expect(() => fromAiSdk(given as never)).toThrow(
       `fromAiSdk: option model: a model as a provider's package makes it, e.g. mistral("mistral-large-latest"), is needed, not ${words}`,
     );
   });
 
-  it("is the same from the two specifications before", async () => {
+  it("is the same with the two earlier specifications", async () => {
     const parts = [
       { type: "stream-start", warnings: [{ type: "unsupported-setting", setting: "topK" }] },
       { type: "text-start", id: "0" },
@@ -356,12 +356,12 @@ describe("fromAiSdk: an answer", () => {
     expect(await ask(v3).answer).toMatchObject({ content, stop: { kind: "max_tokens", raw: "max_tokens" } });
   });
 
-  it("has the catalogue's facts of the model behind the AI SDK's name", () => {
+  it("has the catalogue's facts for the model's name in the AI SDK", () => {
     expect(fromAiSdk(mock([])).facts?.contextWindow).toBeGreaterThan(100_000);
     expect(fromAiSdk(mock([], { provider: "mine" })).facts).toBeUndefined();
   });
 
-  it("is refused of a specification that is not known", () => {
+  it("is refused for an unknown specification", () => {
     const old = { ...mock([]), specificationVersion: "v1" } as never;
     expect(() => fromAiSdk(old)).toThrow(/versions v2 to v4/);
   });
@@ -412,7 +412,7 @@ describe("fromAiSdk: a request", () => {
     { role: "tool", callId: "c", name: "lookup", content: [{ type: "text", text: "bad" }], isError: true },
   ];
 
-  it("says the whole conversation in the specification's words", async () => {
+  it("contains the whole conversation in the specification's form", async () => {
     const model = mock([finish("stop")]);
     const { answer, events } = ask(model, {
       system: "Be brief.",
@@ -493,7 +493,7 @@ describe("fromAiSdk: a request", () => {
     expect(events.filter(({ type }) => type === "warning")).toHaveLength(1);
   });
 
-  it("writes files as the specification before has them", async () => {
+  it("writes files in the earlier specification's form", async () => {
     const v3 = new MockLanguageModelV3({
       doStream: () => Promise.resolve({ stream: convertArrayToReadableStream([finish("stop")]) as never }),
     });
@@ -510,7 +510,7 @@ describe("fromAiSdk: a request", () => {
     expect(v3.doStreamCalls[0]).not.toHaveProperty("reasoning");
   });
 
-  it("gives an address to a model that fetches it, and a note with a warning to one that does not", async () => {
+  it("gives a URL to a model that fetches it, and a note with a warning to others", async () => {
     const url = "https://a.example/cat.png";
     const messages = [{ role: "user" as const, content: [{ ...image, url }] }];
     const fetching = mock([finish("stop")], { supportedUrls: { "image/*": [/^https:\/\/a\.example\//] } });
@@ -567,7 +567,7 @@ describe("fromAiSdk: a failure", () => {
     expect(error.message).toContain("mock-provider/mock-model-id");
   });
 
-  it("in the stream keeps what had arrived", async () => {
+  it("in the stream keeps the partial answer", async () => {
     const begun: V4Part[] = [
       { type: "text-start", id: "0" },
       { type: "text-delta", id: "0", delta: "half" },
@@ -597,7 +597,7 @@ describe("fromAiSdk: a failure", () => {
     ).toMatchObject({ kind: "network" });
   });
 
-  it("is an abort when the signal fires, even of a model that never looks at it", async () => {
+  it("is an abort if the signal fires, even with a model that never looks at it", async () => {
     const controller = new AbortController();
     let cancelled = false;
     const stream = new ReadableStream<V4Part>({
@@ -685,7 +685,7 @@ describe("fromAiSdk over a real provider of the AI SDK", () => {
     );
   });
 
-  it("types a refusal of the server, with the wait it asks for", async () => {
+  it("types a refusal of the server, with its wait", async () => {
     const handler: Handler = (_request, response) => {
       response.writeHead(429, { "content-type": "application/json", "retry-after": "3" });
       response.end(JSON.stringify({ error: { message: "slow down", type: "rate_limit_error" } }));
@@ -697,7 +697,7 @@ describe("fromAiSdk over a real provider of the AI SDK", () => {
     });
   });
 
-  it("knows an unreachable server, and an answer that was cut", async () => {
+  it("recognises an unreachable server, and a truncated answer", async () => {
     const gone = await withServer(streaming(), ({ url }) => Promise.resolve(url));
     expect(await failure(ask(provider(gone)("m")))).toMatchObject({ kind: "network", retryable: true });
     const cutting: Handler = (_request, response) => {

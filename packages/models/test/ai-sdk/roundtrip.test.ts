@@ -76,14 +76,14 @@ const call = (model: Model, messages: readonly Message[], events: ModelEvent[] =
     { signal: new AbortController().signal, emit: (event) => events.push(event) },
   );
 
-describe("there and back", () => {
+describe("round trips", () => {
   it.each([
     [true, "v4"],
     [false, "v4"],
     [true, "v3"],
     [false, "v3"],
   ] as const)(
-    "a model sees its own answer again, part by part and byte for byte (streamed: %s, specification %s)",
+    "a model gets its own answer back, part by part and byte for byte (streamed: %s, specification %s)",
     async (stream, specification) => {
       await fc.assert(
         fc.asyncProperty(answer, fc.integer({ min: 1, max: 4 }), async (given, chunk) => {
@@ -175,7 +175,7 @@ describe("there and back", () => {
     );
   });
 
-  it("the AI SDK itself brings an answer back in its own order, streamed or not", async () => {
+  it("the AI SDK itself returns an answer in its own order, streamed or not", async () => {
     const parts: Part[] = [
       { type: "reasoning", text: "", opaque: { redacted: "x" } },
       { type: "native", kind: "server_tool_use", opaque: { id: "s" } },

@@ -32,7 +32,7 @@ function served(content: string) {
 const formatIn = (body: string | undefined): JsonObject =>
   (JSON.parse(body ?? "{}") as { response_format: JsonObject }).response_format;
 
-describe("a typed output through a package that asks for strict mode by itself", () => {
+describe("a typed output through a package that requests strict mode by itself", () => {
   it.each<[string, SchemaLike, string, boolean]>([
     ["strict where the schema can be held to", z.object({ city: z.string() }), '{"city":"Rome"}', true],
     [
@@ -59,7 +59,7 @@ describe("a typed output through a package that asks for strict mode by itself",
     expect(checkOpenaiChatRequest(bodies[0] ?? "")).toEqual([]);
   });
 
-  it("is as the caller says, where he does", async () => {
+  it("uses the caller's setting, if there is one", async () => {
     const { bodies, provider } = served("{}");
     const agent = new Agent({
       model: fromAiSdk(provider(true)("large"), { stream: false }),
@@ -70,7 +70,7 @@ describe("a typed output through a package that asks for strict mode by itself",
     expect(formatIn(bodies[0])).toMatchObject({ json_schema: { strict: true } });
   });
 
-  it("is asked for another way where the package sends no schemas", async () => {
+  it("is requested in another way if the package sends no schemas", async () => {
     const { bodies, provider } = served('{"city":"Rome"}');
     const output = z.object({ city: z.string() });
     const model = fromAiSdk(provider(false)("large"), { stream: false });
@@ -83,7 +83,7 @@ describe("a typed output through a package that asks for strict mode by itself",
 });
 
 describe("a tool through a package of the AI SDK", () => {
-  it("is declared as every provider takes it, the same from step to step", async () => {
+  it("is declared in a form that every provider accepts, the same from step to step", async () => {
     const { bodies, provider } = served("done");
     const model = fromAiSdk(provider(true)("large"), { stream: false });
     const any: JsonObject = {

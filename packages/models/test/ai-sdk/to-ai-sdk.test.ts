@@ -70,7 +70,7 @@ const secondRequest = {
 };
 
 describe("toAiSdk", () => {
-  it("runs generateText over several steps, and brings opaque data back to its origin", async () => {
+  it("runs generateText over several steps, and sends opaque data back to its origin", async () => {
     const model = scripted(conversation, { origin });
     const result = await generateText({
       model: toAiSdk(model),
@@ -99,7 +99,7 @@ describe("toAiSdk", () => {
     });
   });
 
-  it("runs streamText over several steps, and brings opaque data back to its origin", async () => {
+  it("runs streamText over several steps, and sends opaque data back to its origin", async () => {
     const model = scripted(conversation, { origin, chunk: 3 });
     const result = streamText({
       model: toAiSdk(model),
@@ -157,13 +157,13 @@ describe("toAiSdk", () => {
     });
   });
 
-  it("says nothing of usage that is unknown", async () => {
+  it("leaves unknown usage out", async () => {
     const result = await generateText({ model: toAiSdk(scripted([say("hi")])), prompt: "hi" });
     expect(result.usage.inputTokens).toBeUndefined();
     expect(result.usage.outputTokens).toBeUndefined();
   });
 
-  it("never lets a call run whose arguments did not arrive whole, even if they can be read", async () => {
+  it("never lets a call run whose arguments are incomplete, even if they can be parsed", async () => {
     let ran = 0;
     const counting = { ...weather, execute: () => Promise.resolve(++ran) };
     for (const raw of ['{"city":"Os', "{}", ""]) {
@@ -184,7 +184,7 @@ describe("toAiSdk", () => {
     expect(ran).toBe(0);
   });
 
-  it("gives each call an id where the provider has none, so that every result finds its call", async () => {
+  it("gives each call an id if the provider has none, so that every result finds its call", async () => {
     const asked = ["Oslo", "Rome"].map((city) => call("weather", { city }, { id: "" }));
     for (const run of [generateText, streamText]) {
       const model = scripted([asked, say("done")]);
@@ -201,7 +201,7 @@ describe("toAiSdk", () => {
     }
   });
 
-  it("asks for typed output with its schema", async () => {
+  it("requests typed output with its schema", async () => {
     const model = scripted([say('{"degrees":21}')]);
     const schema = z.object({ degrees: z.number() });
     const { output } = await generateText({
@@ -213,7 +213,7 @@ describe("toAiSdk", () => {
     expect(model.lastRequest.outputSchema).toMatchObject({ type: "object", required: ["degrees"] });
   });
 
-  it("lets the AI SDK retry what may be tried again, as soon as the provider says", async () => {
+  it("lets the AI SDK retry what may succeed later, after the provider's wait", async () => {
     const busy = fail("rate_limit", { retryAfterMs: 1, status: 429, message: "slow down" });
     const model = scripted([busy, busy, say("at last")]);
     expect((await generateText({ model: toAiSdk(model), prompt: "x" })).text).toBe("at last");
@@ -224,7 +224,7 @@ describe("toAiSdk", () => {
     expect(await streamText({ model: toAiSdk(streaming), prompt: "x" }).text).toBe("at last");
   });
 
-  it("does not let the AI SDK retry what is final, and shows it an error of its own kind", async () => {
+  it("does not let the AI SDK retry permanent failures, and throws an error of the AI SDK's class", async () => {
     const model = scripted([fail("auth", { status: 401, message: "no such key", raw: { code: "bad_key" } })]);
     const failed = await generateText({ model: toAiSdk(model), prompt: "x" }).catch(
       (thrown: unknown) => thrown,
@@ -235,7 +235,7 @@ describe("toAiSdk", () => {
     expect(model.calls).toBe(1);
   });
 
-  it("says in the stream what failed after something had come", async () => {
+  it("reports in the stream a failure that comes after a part", async () => {
     const model = scripted([fail("stream_truncated", { afterText: "half an ans" })]);
     const { stream } = await toAiSdk(model).doStream({ prompt: [user("hi")] });
     const parts = await all(stream);
@@ -283,7 +283,7 @@ describe("toAiSdk", () => {
     await failed;
   });
 
-  it("stops the model when nobody reads on", async () => {
+  it("stops the model if the reader stops", async () => {
     const turn = stall({ afterText: "some" });
     const model = scripted([turn]);
     const { stream } = await toAiSdk(model).doStream({ prompt: [user("hi")] });
@@ -293,7 +293,7 @@ describe("toAiSdk", () => {
     expect(model.calls).toBe(1);
   });
 
-  it("tells warnings at the start, and those that come later with the finish", async () => {
+  it("emits warnings at the start, and later ones with the finish", async () => {
     const warn = (code: string) => emit({ type: "warning", code, message: "m" });
     const model = scripted([[warn("early"), say("hi"), warn("late")]]);
     const parts = await all((await toAiSdk(model).doStream({ prompt: [user("hi")] })).stream);
@@ -304,7 +304,7 @@ describe("toAiSdk", () => {
     expect(parts.at(-1)).toMatchObject({ providerMetadata: { rondo: { warnings: [{ feature: "late" }] } } });
   });
 
-  it("carries blocks that only their provider understands, and refusals, there and back", async () => {
+  it("passes blocks that only their provider understands, and refusals, in both directions", async () => {
     const block = {
       type: "native" as const,
       kind: "server_tool_use",
@@ -338,7 +338,7 @@ describe("toAiSdk", () => {
     );
   });
 
-  it("reads files of every form, and gives generated ones", async () => {
+  it("reads files of every form, and returns generated ones", async () => {
     const model = scripted([part({ type: "file", mediaType: "image/png", data: "aGk=" })]);
     const result = await generateText({
       model: toAiSdk(model),
@@ -371,7 +371,7 @@ describe("toAiSdk", () => {
       },
     });
 
-  it("leaves out a file whose address is no URL, and its answer is whole all the same", async () => {
+  it("leaves out a file with an invalid URL, and its answer is still complete", async () => {
     const file = { type: "file", mediaType: "image/png", url: "files/abc" };
     const model = answering([{ type: "text", text: "here" }, file]);
     const { content } = await model.doGenerate({ prompt: [user("x")] });
@@ -387,12 +387,12 @@ describe("toAiSdk", () => {
     ]);
   });
 
-  it("says in the stream that what came is no answer", async () => {
+  it("reports in the stream that the answer was invalid", async () => {
     const { stream } = await answering(undefined).doStream({ prompt: [user("x")] });
     expect((await all(stream)).map(({ type }) => type).slice(-2)).toEqual(["error", "finish"]);
   });
 
-  it("can speak the specification before, which the AI SDK takes as well", async () => {
+  it("supports the earlier specification, which the AI SDK accepts too", async () => {
     const model = scripted([...conversation, part({ type: "file", mediaType: "image/png", data: "aGk=" })], {
       origin,
     });
@@ -403,7 +403,7 @@ describe("toAiSdk", () => {
     expect((await generateText({ ...options, prompt: "draw" })).files[0]?.base64).toBe("aGk=");
   });
 
-  it("asks for tools and effort as the AI SDK does", async () => {
+  it("requests tools and effort in the AI SDK's form", async () => {
     const model = scripted([call("weather", { city: "O" }), call("weather", { city: "O" })]);
     const sdk = toAiSdk(model);
     await generateText({
@@ -446,7 +446,7 @@ describe("toAiSdk", () => {
     expect(seen[0]).toBe(seen[1]);
   });
 
-  it("leaves nothing to be parsed of arguments that were cut", () => {
+  it("leaves no parsable arguments of a truncated call", () => {
     const [content] = contentOf(
       {
         role: "assistant",

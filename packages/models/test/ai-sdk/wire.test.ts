@@ -68,7 +68,7 @@ const second = message(
 );
 
 it.each(["streamText", "generateText", "both bridges"])(
-  "signatures and redacted thinking go back to Anthropic in their places, by %s",
+  "signatures and redacted thinking are sent back to Anthropic in their places, by %s",
   async (way) => {
     const bodies = [first, second];
     const handler: Handler = (_request, response) => {

@@ -71,7 +71,7 @@ describe("calls", () => {
     }
   });
 
-  it("keeps calls apart under one index whose end was lost (F068)", () => {
+  it("keeps calls with one index separate if an end event is missing (F068)", () => {
     const message = answer([
       start(),
       tool(0, "toolu_a", "read"),
@@ -87,7 +87,7 @@ describe("calls", () => {
     ]);
   });
 
-  it("joins a call's arguments by block and parses them once, however the blocks interleave", () => {
+  it("joins a call's arguments by block and parses them once, in whatever order the blocks come", () => {
     const message = answer([
       start(),
       tool(1, "toolu_a", "read"),
@@ -114,7 +114,7 @@ describe("calls", () => {
     expect(message.content[0]).not.toHaveProperty("argsError");
   });
 
-  it("arguments that a gateway tells as a value, not as text, count (F087)", () => {
+  it("arguments that a gateway sends as a value, not as text, count (F087)", () => {
     const whole = {
       type: "content_block_delta",
       index: 0,
@@ -125,14 +125,14 @@ describe("calls", () => {
     ]);
   });
 
-  it("arguments that came whole with the block's start count", () => {
+  it("arguments that came completely with the block's start count", () => {
     const whole = open(0, { type: "tool_use", id: "toolu_1", name: "f", input: { a: 1 } });
     expect(answer([start(), whole, stop(0), end("tool_use"), over]).content).toMatchObject([
       { args: { a: 1 } },
     ]);
   });
 
-  it("arguments that are no JSON are told, and the turn goes on", () => {
+  it("arguments that are not JSON are marked, and the turn continues", () => {
     const message = answer([start(), tool(0), args(0, '{"a":1} and then'), stop(0), end("tool_use"), over]);
     expect(message.content).toMatchObject([{ rawArgs: '{"a":1} and then', args: {} }]);
     expect(message.content[0]).toHaveProperty("argsError", expect.stringContaining("not valid JSON"));
@@ -156,7 +156,7 @@ describe("calls", () => {
     expect(message.content[1]).toHaveProperty("args", {});
   });
 
-  it("a whole call before the cut one keeps its meaning", () => {
+  it("a complete call before the truncated one stays valid", () => {
     const message = answer([
       start(),
       tool(0, "a"),
@@ -172,27 +172,27 @@ describe("calls", () => {
     expect(message.content[1]).toHaveProperty("argsError");
   });
 
-  it("tool_use without any call is no tool turn", () => {
+  it("tool_use without any call is not a tool turn", () => {
     const message = answer([start(), end("tool_use"), over]);
     expect(message.content).toEqual([]);
     expect(message.stop).toMatchObject({ kind: "end_turn", wire: "tool_use", raw: "tool_use" });
   });
 
-  it("a call under end_turn is a tool turn", () => {
+  it("a call with end_turn is a tool turn", () => {
     expect(answer([start(), tool(0), stop(0), end("end_turn"), over]).stop).toMatchObject({
       kind: "tool_use",
       wire: "end_turn",
     });
   });
 
-  it("an escaped tool name comes back as the tool's own", () => {
+  it("an escaped tool name is restored", () => {
     expect(
       answer([start(), tool(0, "t", "fs_x2E_read"), stop(0), end("tool_use"), over]).content,
     ).toMatchObject([{ name: "fs.read" }]);
   });
 });
 
-describe("reasoning, citations and blocks of the provider's own", () => {
+describe("reasoning, citations and provider blocks", () => {
   it("keeps a signature that comes in pieces, and redacted thinking", () => {
     const message = answer([
       start(),
@@ -228,7 +228,7 @@ describe("reasoning, citations and blocks of the provider's own", () => {
     expect(message.content).toEqual([{ type: "text", text: "As said", citations: [citation] }]);
   });
 
-  it("a tool that the provider runs is no call of ours, and a pause is a pause", () => {
+  it("a tool that the provider runs is not a call of ours, and a pause is a pause", () => {
     const message = answer([
       start("msg_1", { input_tokens: 2479, output_tokens: 1 }),
       ...said(0, "Searching."),
@@ -251,7 +251,7 @@ describe("reasoning, citations and blocks of the provider's own", () => {
     expect(message.usage).toMatchObject({ inputTokens: 404500, outputTokens: 943 });
   });
 
-  it("blocks, deltas and events newer than this code are kept or passed over", () => {
+  it("blocks, deltas and events newer than this code are kept or skipped", () => {
     const message = answer([
       start(),
       { type: "weather_report", sunny: true },
@@ -269,7 +269,7 @@ describe("reasoning, citations and blocks of the provider's own", () => {
     ]);
   });
 
-  it("a call that the provider's code made keeps its caller", () => {
+  it("a call made by the provider's code keeps its caller", () => {
     const caller = { type: "code_execution_20250825", tool_id: "srvtoolu_1" };
     const block = open(0, { type: "tool_use", id: "t", name: "f", input: {}, caller });
     expect(answer([start(), block, stop(0), end("tool_use"), over]).content).toMatchObject([
@@ -337,7 +337,7 @@ describe("stop reasons and usage", () => {
     },
   );
 
-  it("counts what those rounds read from the cache and wrote to it", () => {
+  it("counts what those rounds read from and wrote to the cache", () => {
     const cached = { cache_read_input_tokens: 1000, cache_creation_input_tokens: 200 };
     const usage = {
       input_tokens: 5,
@@ -358,7 +358,7 @@ describe("stop reasons and usage", () => {
     });
   });
 
-  it.each(Object.entries(anthropicStops))("%s by itself means %s", (word, kind) => {
+  it.each(Object.entries(anthropicStops))("%s alone means %s", (word, kind) => {
     const { stop: ended } = answer([start(), ...said(0, "x"), end(word), over]);
     expect(ended).toMatchObject({ wire: kind, raw: word });
   });
@@ -368,11 +368,11 @@ describe("stop reasons and usage", () => {
     ["content_filter", "content_filter"],
     ["model_length", "max_tokens"],
     ["stop", "end_turn"],
-  ])("%s, another protocol's word that a gateway let stand, means %s (F012)", (word, kind) => {
+  ])("%s, another protocol's word that a gateway passes on, means %s (F012)", (word, kind) => {
     expect(answer([start(), ...said(0, "x"), end(word), over]).stop).toEqual({ kind, wire: kind, raw: word });
   });
 
-  it("another protocol's word for an answer that broke off is an error, and can be tried again (F012)", () => {
+  it("another protocol's word for an answer that broke off is a retryable error (F012)", () => {
     expect(failure([start(), ...said(0, "x"), end("network_error"), over])).toMatchObject({
       kind: "server_error",
       retryable: true,
@@ -381,7 +381,7 @@ describe("stop reasons and usage", () => {
     });
   });
 
-  it("a word nobody knows is unknown and kept, even one that objects inherit", () => {
+  it("an unknown word is kept as unknown, even one that objects inherit", () => {
     for (const word of ["banana", "constructor", "__proto__"]) {
       expect(anthropicStop(word)).toBe("unknown");
       expect(answer([start(), ...said(0, "x"), end(word), over]).stop).toEqual({
@@ -392,7 +392,7 @@ describe("stop reasons and usage", () => {
     }
   });
 
-  it("a refusal tells its category and explanation, with or without content", () => {
+  it("a refusal has its category and explanation, with or without content", () => {
     const details = { type: "refusal", category: "cyber", explanation: "Restricted." };
     const message = answer([start(), end("refusal", { stop_details: details }), over]);
     expect(message).toMatchObject({ content: [], stop: { kind: "refusal", detail: "cyber: Restricted." } });
@@ -404,7 +404,7 @@ describe("stop reasons and usage", () => {
     ).toBe("END");
   });
 
-  it("the last number wins, and cached tokens are part of the input", () => {
+  it("the last number counts, and cached tokens are part of the input", () => {
     const message = answer([
       start("msg_1", {
         input_tokens: 10,
@@ -429,7 +429,7 @@ describe("stop reasons and usage", () => {
     });
   });
 
-  it("what was not counted is unknown, not zero", () => {
+  it("uncounted tokens are unknown, not zero", () => {
     expect(answer([start("m", {}), ...said(0, "x"), end("end_turn", {}, {}), over])).not.toHaveProperty(
       "usage",
     );
@@ -437,7 +437,7 @@ describe("stop reasons and usage", () => {
 });
 
 describe("broken streams", () => {
-  it("a missing message_stop after the stop reason is no loss", () => {
+  it("a missing message_stop after the stop reason does no harm", () => {
     expect(answer([start(), ...said(0, "hi"), end("end_turn")]).stop.kind).toBe("end_turn");
   });
 
@@ -445,13 +445,13 @@ describe("broken streams", () => {
     ["inside a call", [start(), tool(0), args(0, '{"a":1}')]],
     ["after a whole block", [start(), ...said(0, "Hello wor")]],
     ["before anything", []],
-  ])("an end %s is truncated, and no call survives it", (_when, events) => {
+  ])("an end %s is truncated, and no call is left of it", (_when, events) => {
     const error = failure(events);
     expect(error).toMatchObject({ kind: "stream_truncated", retryable: true });
     expect(error.partial?.content.some((part) => part.type === "tool_call") ?? false).toBe(false);
   });
 
-  it("a text so far is kept as partial", () => {
+  it("the text so far is kept as partial", () => {
     expect(failure([start(), ...said(0, "Hello wor")]).partial?.content).toEqual([
       { type: "text", text: "Hello wor" },
     ]);
@@ -468,14 +468,14 @@ describe("broken streams", () => {
       false,
     ],
     ["authentication_error", "invalid x-api-key", "auth", false],
-  ])("an error event of type %s is typed, with what had arrived", (type, message, kind, retryable) => {
+  ])("an error event of type %s is typed, and has the partial answer", (type, message, kind, retryable) => {
     const event: Json = { type: "error", error: { details: null, type, message } };
     const error = failure([start(), ...said(0, "Hel"), event]);
     expect(error).toMatchObject({ kind, retryable, usage: { inputTokens: 100 } });
     expect(error.partial?.content).toEqual([{ type: "text", text: "Hel" }]);
   });
 
-  it("the same start twice is one start; another message's start inside is a protocol error", () => {
+  it("the same start twice is one start; another message's start in between is a protocol error", () => {
     expect(answer([start(), start(), ...said(0, "x"), end("end_turn"), over]).content).toHaveLength(1);
     const error = failure([
       start(),
@@ -490,7 +490,7 @@ describe("broken streams", () => {
   });
 
   it.each(["error: CUDA out of memory", '"message"', "[1]", '{"type":"content_block_del'])(
-    "a payload that is no JSON object (%s) is a stream error that shows it",
+    "a payload that is no JSON object (%s) is a stream error that contains it",
     (payload) => {
       const { error } = decodeEveryWay(anthropicMessages, target, `${sse([start()])}data: ${payload}\n\n`);
       expect(error).toMatchObject({
@@ -500,32 +500,32 @@ describe("broken streams", () => {
     },
   );
 
-  it("heartbeats, comments and a foreign sentinel are passed over; nothing is read after the end", () => {
+  it("heartbeats, comments and a foreign sentinel are skipped; nothing is read after the end", () => {
     const body = `: hello\n\n${sse([start(), { type: "ping" }, ...said(0, "x"), end("end_turn")])}data: [DONE]\n\n${sse([over, start("msg_2")])}`;
     const { message, finished } = decodeEveryWay(anthropicMessages, target, body);
     expect(message?.content).toEqual([{ type: "text", text: "x" }]);
     expect(finished).toBe(true);
   });
 
-  it("a ping is no sign of life for whoever watches the answer", () => {
+  it("a ping is not reported as a sign of life", () => {
     const { events } = decode([start(), { type: "ping" }, { type: "ping" }]);
     expect(events).toEqual([]);
   });
 });
 
 describe("whole answers and error responses", () => {
-  it("an error body under a good status is typed", () => {
+  it("an error body with a success status is typed", () => {
     const body: Json = { type: "error", error: { type: "overloaded_error", message: "Overloaded" } };
     expect(() => anthropicMessages.decodeWhole(body, target, () => {})).toThrow(
       expect.objectContaining({ kind: "overloaded" }),
     );
   });
 
-  it("something else entirely is a protocol error that says what to check", () => {
+  it("anything else is a protocol error that says what to check", () => {
     expect(() => anthropicMessages.decodeWhole({ hello: 1 }, target, () => {})).toThrow(/base URL/);
   });
 
-  it("a whole call cut at the limit is not executable", () => {
+  it("a complete call cut at the limit is not executable", () => {
     const message = anthropicMessages.decodeWhole(
       {
         id: "m",
@@ -594,7 +594,7 @@ describe("Claude through Bedrock's InvokeModel", () => {
     expect(decoder.end().content).toEqual([{ type: "text", text: "grüße 😀" }]);
   });
 
-  it("passes by a frame that holds nothing", () => {
+  it("skips a frame without content", () => {
     const decoder = anthropicOnBedrock.decoder(target, () => {});
     const empty = { event: "chunk", data: "" };
     const frames = [start(), ...said(0, "so"), end("end_turn"), over].map(chunk);
@@ -603,7 +603,7 @@ describe("Claude through Bedrock's InvokeModel", () => {
   });
 
   it.each([["not json"], ["[1]"], ['{"bytes":"%%%"}'], ['{"bytes":"bm90IGpzb24="}']])(
-    "reports a frame that cannot be read as a stream that broke: %s",
+    "reports an unreadable frame as a stream that broke: %s",
     (data) => {
       const decoder = anthropicOnBedrock.decoder(target, () => {});
       decoder.push(chunk(start()));

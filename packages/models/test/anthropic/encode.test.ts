@@ -81,7 +81,7 @@ const result = (
 const text = (words: string): Json => ({ type: "text", text: words });
 
 describe("messages", () => {
-  it("puts all results of an answer into one message, in call order, and what a person said into a later one", () => {
+  it("put all results of an answer into one message, in call order, and what a user said into a later one", () => {
     const { messages } = send([
       userText("go"),
       answered([call("a"), call("b")]),
@@ -102,7 +102,7 @@ describe("messages", () => {
     ]);
   });
 
-  it("closes a call nobody answered and leaves out results nobody asked for, saying so", () => {
+  it("close a call without a result and leave out results without a call, with a warning", () => {
     const { messages, codes } = send([
       result("gone"),
       userText("go"),
@@ -122,7 +122,7 @@ describe("messages", () => {
     expect(unanswered.codes).toEqual(["missing_result"]);
   });
 
-  it("drops blank text, and a message that becomes empty with it", () => {
+  it("leave out blank text, and messages that become empty by that", () => {
     const { messages } = send([
       userText("go"),
       answered([{ type: "text", text: "\n\n" }]),
@@ -132,7 +132,7 @@ describe("messages", () => {
     expect(messages).toEqual([{ role: "user", content: [text("go"), text("on")] }]);
   });
 
-  it("never ends in an answer, unless that was paused", () => {
+  it("never end with an answer, unless that was paused", () => {
     expect(send([userText("go"), answered([{ type: "text", text: "so far " }])]).messages.at(-1)).toEqual({
       role: "user",
       content: [text("Continue.")],
@@ -168,7 +168,7 @@ describe("messages", () => {
     ).toBe("assistant");
   });
 
-  it("ends in a paused answer of words alone as well, but not of thoughts", () => {
+  it("may end with a paused answer of text alone, but not of thoughts", () => {
     const stop = { kind: "pause", wire: "pause" } as const;
     // Past the rules of the newest models, which refuse it: what they say then is learned (learned-quirks.test.ts).
     const last = (content: Part[]): unknown => {
@@ -185,7 +185,7 @@ describe("messages", () => {
     expect(last([thought])).toEqual({ role: "user", content: [text("go")] });
   });
 
-  it("trims white space at the very end of a paused answer only", () => {
+  it("have white space trimmed at the very end of a paused answer only", () => {
     const content: Part[] = [
       {
         type: "native",
@@ -208,7 +208,7 @@ describe("messages", () => {
     expect(send([userText("go"), paused, userText("x")]).messages[1]?.content.at(-1)).toEqual(text("So \n"));
   });
 
-  it("keeps server tools paired over a pause, and drops what lost its other half", () => {
+  it("keep server tools paired over a pause, without those that lost their other half", () => {
     const use: Part = {
       type: "native",
       kind: "server_tool_use",
@@ -233,7 +233,7 @@ describe("messages", () => {
     expect(send([userText("go"), first, userText("x")]).messages).toHaveLength(1);
   });
 
-  it("lets a server leave out thinking that no longer fits, where it has refused some", () => {
+  it("let a server leave out thinking that no longer fits, if it has refused some", () => {
     const bound: Target = {
       ...targetOf("anthropic-messages", "anthropic", "claude-sonnet-5-5"),
       compat: { unbindsThinking: true },
@@ -252,7 +252,7 @@ describe("messages", () => {
     expect(told.wire.headers["anthropic-beta"]).toBe("x");
   });
 
-  it("shows blocks of the provider's own to nobody else", () => {
+  it("send provider blocks to their own provider only", () => {
     const other = { ...sonnet.origin, model: "claude-opus-4-6" };
     const compaction: Part = {
       type: "native",
@@ -268,7 +268,7 @@ describe("messages", () => {
     expect(send(history(other)).messages[1]?.content).toEqual([text("x")]);
   });
 
-  it("makes lone surrogates well-formed, in keys and arguments too", () => {
+  it("are well-formed without lone surrogates, in keys and arguments too", () => {
     const { wire } = send([
       userText("cut \ud83d"),
       answered([call("a", "f", { args: { "k\udc00": "v\ud800" }, rawArgs: '{"k\\udc00":"v\\ud800"}' })]),
@@ -279,7 +279,7 @@ describe("messages", () => {
     expect(wire.body).toContain("😀");
   });
 
-  it("sends arguments in the model's own digits, and {} for what was no object", () => {
+  it("send arguments with the model's own digits, and {} for what was no object", () => {
     const { wire, messages } = send([
       userText("go"),
       answered([
@@ -293,7 +293,7 @@ describe("messages", () => {
     expect(messages[1]?.content[2]).toMatchObject({ input: { edited: true } });
   });
 
-  it("keeps only named members of messages, parts and tools", () => {
+  it("have only known members of messages, parts and tools", () => {
     const leaky = {
       role: "user",
       content: [{ type: "text", text: "a", _internal: 1, opaque: { secret: 1 } }],
@@ -303,7 +303,7 @@ describe("messages", () => {
     expect(wire.body).not.toMatch(/_internal|timestamp|secret/);
   });
 
-  it("sanitises names and ids on both sides, and maps nothing together", () => {
+  it("have names and ids sanitised on both sides, without two becoming one", () => {
     const { messages } = send([
       userText("go"),
       answered([call("call|1", "multi_tool_use.parallel"), call("call_1"), call("call|1_", "f")]),
@@ -320,7 +320,7 @@ describe("messages", () => {
     ]);
   });
 
-  it("gives a repeated id of a foreign history an id of its own", () => {
+  it("give a repeated id of a foreign history an id of its own", () => {
     const turn = [answered([call("call_0")]), result("call_0")];
     const { messages } = send([userText("go"), ...turn, answered([call("call_0")]), result("call_0")]);
     expect(messages[1]?.content[0]?.id).toBe("call_0");
@@ -328,7 +328,7 @@ describe("messages", () => {
     expect(messages[4]?.content[0]?.tool_use_id).toBe("call_0_r2");
   });
 
-  it("gives calls of one answer that share an id the results in their order", () => {
+  it("give calls of one answer that share an id the results in their order", () => {
     const alike = answered([call("c"), call("c")]);
     const results = [result("c"), result("c")].map((one, at) => ({
       ...one,
@@ -342,14 +342,14 @@ describe("messages", () => {
     expect(codes).toEqual([]);
   });
 
-  it("folds a later system message into the conversation, and an early one into the system prompt", () => {
+  it("put a later system message into the conversation, and an early one into the system prompt", () => {
     const system = (words: string): Message => ({ role: "system", content: [{ type: "text", text: words }] });
     const { body, messages } = send([system("first"), userText("go"), system("later")], { system: "own" });
     expect(body.system).toEqual([text("own"), text("first")]);
     expect(messages[0]?.content).toEqual([text("go"), text("later")]);
   });
 
-  it("does not show a refused turn again", () => {
+  it("leave out a refused turn", () => {
     const refused = answered([{ type: "text", text: "I can" }], {
       stop: { kind: "refusal", wire: "refusal" },
     });
@@ -367,7 +367,7 @@ describe("reasoning", () => {
     { type: "text", text: "x" },
   ];
 
-  it("goes back byte for byte to the model that made it", () => {
+  it("is sent back byte for byte to the model that made it", () => {
     expect(send([userText("go"), answered(signed), userText("y")]).messages[1]?.content).toEqual([
       { type: "thinking", thinking: " exactly\n", signature: "c2ln" },
       { type: "redacted_thinking", data: "cmVk" },
@@ -385,7 +385,7 @@ describe("reasoning", () => {
     ]);
   });
 
-  it("never ends a message, nor stands alone", () => {
+  it("is never at the end of a message, nor alone", () => {
     const thought: Part = { type: "reasoning", text: "hm", opaque: { signature: "s" } };
     expect(
       send([userText("go"), answered([{ type: "text", text: "x" }, thought]), userText("y")]).messages[1]
@@ -425,7 +425,7 @@ describe("reasoning", () => {
     expect((body.output_config as JsonObject | undefined)?.effort).toEqual(effort);
   });
 
-  it("keeps a budget below the output limit, or gives it up with a warning", () => {
+  it("has a budget below the output limit, or none with a warning", () => {
     expect(
       reasoning("high", "claude-sonnet-4-5", { settings: { maxOutputTokens: 3000 } }).body.thinking,
     ).toEqual({ type: "enabled", budget_tokens: 1976 });
@@ -434,13 +434,13 @@ describe("reasoning", () => {
     expect(given.codes).toContain("unsupported_setting");
   });
 
-  it("leaves the answer room beside a budget that the caller's own fields give to thinking", () => {
+  it("leaves the answer room beyond a thinking budget in the caller's own fields", () => {
     const thinking = { type: "enabled", budget_tokens: 40_000 };
     const { body } = send([userText("go")], { settings: { providerOptions: { anthropic: { thinking } } } });
     expect(body).toMatchObject({ thinking, max_tokens: 72_000 });
   });
 
-  it("leaves out texts to stop at that are blank, with a warning", () => {
+  it("leaves out blank stop sequences, with a warning", () => {
     const stopped = (stop: string[]): Sent => send([userText("go")], { settings: { stop } });
     expect(stopped(["\n", "END"]).body.stop_sequences).toEqual(["END"]);
     expect(stopped(["\n"]).body).not.toHaveProperty("stop_sequences");
@@ -448,7 +448,7 @@ describe("reasoning", () => {
     expect(stopped(["END"]).codes).toEqual([]);
   });
 
-  it("downgrades a forced tool while it thinks, and where tools cannot be forced, with a warning", () => {
+  it("replaces a forced tool while it thinks, and if tools cannot be forced, with a warning", () => {
     for (const [level, model] of [
       ["high", "claude-sonnet-4-5"],
       [undefined, "claude-opus-5-5"],
@@ -459,7 +459,7 @@ describe("reasoning", () => {
     }
   });
 
-  it("turns a budget off for a turn that began without this model's thinking, with a warning", () => {
+  it("is turned off for a turn that began without this model's thinking, with a warning", () => {
     const { body, codes } = reasoning("high", "claude-sonnet-4-5", { tools: [weather] }, [
       userText("go"),
       answered([call("a")]),
@@ -469,7 +469,7 @@ describe("reasoning", () => {
     expect(codes).toContain("unsupported_setting");
   });
 
-  it("goes unsigned to servers that want it so", () => {
+  it("is sent unsigned to servers that want it so", () => {
     const target = targetOf("anthropic-messages", "deepseek", "deepseek-chat", {
       compat: { unsignedThinking: true },
     });
@@ -502,12 +502,12 @@ describe("tools and settings", () => {
     expect(send([userText("go")], { tools: [weather], toolChoice }).body.tool_choice).toEqual(sent);
   });
 
-  it("asks for one call at a time", () => {
+  it("requests one call at a time", () => {
     const single = send([userText("go")], { tools: [weather], settings: { parallelToolCalls: false } });
     expect(single.body.tool_choice).toEqual({ type: "auto", disable_parallel_tool_use: true });
   });
 
-  it("declares the tools a history needs, even when none may be called", () => {
+  it("declares the tools that a history needs, even if none may be called", () => {
     const history = [userText("go"), answered([call("a"), call("b", "fs.read")]), result("a"), result("b")];
     const { body } = send(history);
     expect((body.tools as JsonObject[]).map(({ name }) => name)).toEqual(["fs_x2E_read", "weather"]);
@@ -515,7 +515,7 @@ describe("tools and settings", () => {
     expect(send([userText("go")]).body).not.toHaveProperty("tools");
   });
 
-  it("flattens a union at the top of a tool's schema, and leaves other tools as they are", () => {
+  it("flattens a union at the top of a tool's schema, and does not change other tools", () => {
     const union: JsonObject = {
       $defs: {
         page: {
@@ -549,7 +549,7 @@ describe("tools and settings", () => {
     expect(other?.input_schema).toEqual(weather.inputSchema);
   });
 
-  it("holds the answer to a schema where the model can be, every object closed", () => {
+  it("holds the answer to a schema if the model supports it, with every object closed", () => {
     const outputSchema: JsonObject = {
       type: "object",
       properties: { properties: { type: "array", items: { type: "object", properties: { a: {} } } } },
@@ -580,7 +580,7 @@ describe("tools and settings", () => {
     ]);
   });
 
-  it("sends sampling settings where the model takes them, and warns where not", () => {
+  it("sends sampling settings if the model accepts them, and warns otherwise", () => {
     const settings = {
       temperature: 0.5,
       topP: 0.9,
@@ -614,14 +614,14 @@ describe("tools and settings", () => {
     expect(none.wire.warnings).toHaveLength(4);
   });
 
-  it("clamps the output limit to what the model can do", () => {
+  it("clamps the output limit to the model's own", () => {
     const target = { ...sonnet, facts: { maxOutputTokens: 8192 } };
     const { body, codes } = send([userText("go")], { settings: { maxOutputTokens: 100_000 } }, target);
     expect(body.max_tokens).toBe(8192);
     expect(codes).toEqual(["adjusted_setting"]);
   });
 
-  it("passes known provider options on, warns about others, and carries server tools and betas", () => {
+  it("passes known provider options on, warns about others, and sends server tools and betas", () => {
     const { body, wire, codes } = send([userText("go")], {
       tools: [weather],
       settings: {
@@ -645,7 +645,7 @@ describe("tools and settings", () => {
     expect(codes).toEqual(["unsupported_option"]);
   });
 
-  it("takes the request's shape from its host", () => {
+  it("the request has the form that its host requires", () => {
     const bedrock = send(
       [userText("go")],
       { settings: { providerOptions: { anthropic: { betas: ["b"] } } } },
@@ -675,7 +675,7 @@ describe("files", () => {
     ...more,
   });
 
-  it("go as images, documents and plain text, in user messages and in results", () => {
+  it("are sent as images, documents and plain text, in user messages and in results", () => {
     const content = [
       file("image/png"),
       file("application/pdf", { name: "a.pdf", opaque: { citations: { enabled: true } } }),
@@ -701,7 +701,7 @@ describe("files", () => {
     expect(codes).toEqual([]);
   });
 
-  it("stand behind all results where theirs is an error, which holds text alone", () => {
+  it("follow all results if theirs is an error, which may contain text only", () => {
     const { messages } = send([
       userText("go"),
       answered([call("a"), call("b")]),
@@ -721,7 +721,7 @@ describe("files", () => {
     ]);
   });
 
-  it("go by address or by file id", () => {
+  it("are sent as a URL or by file id", () => {
     const { data: _, ...byUrl } = file("image/png", { url: "https://example.org/a.png" }) as ContentPart & {
       type: "file";
     };
@@ -768,7 +768,7 @@ describe("cache marks", () => {
     });
   const long = [userText("go"), answered([call("a")]), result("a"), answered([call("b")]), result("b")];
 
-  it("stand on the newest message, the system prompt, the tools and the message before", () => {
+  it("are on the newest message, the system prompt, the tools and the message before", () => {
     const { wire, body, messages } = automatic(long);
     expect(marks(wire)).toBe(4);
     const mark = { cache_control: { type: "ephemeral" } };
@@ -778,7 +778,7 @@ describe("cache marks", () => {
     expect((body.tools as Json[]).at(-1)).toMatchObject(mark);
   });
 
-  it("can be off, or live longer", () => {
+  it("can be off, or last longer", () => {
     expect(marks(automatic(long, false).wire)).toBe(0);
     expect(automatic(long, { ttl: "1h" }).messages.at(-1)?.content.at(-1)).toMatchObject({
       cache_control: { type: "ephemeral", ttl: "1h" },
@@ -788,7 +788,7 @@ describe("cache marks", () => {
     ).toBe(0);
   });
 
-  it("are left out with a warning where a server refused them, whoever asks", () => {
+  it("are left out with a warning if a server refused them, also the caller's", () => {
     const settings = { providerOptions: { anthropic: { cache: true } } };
     const { wire } = send([userText("go")], { settings }, { ...sonnet, compat: { cache: "never" } });
     expect(marks(wire)).toBe(0);
@@ -797,7 +797,7 @@ describe("cache marks", () => {
     ]);
   });
 
-  it("count the caller's own, and never more than four", () => {
+  it("include the caller's own, and are never more than four", () => {
     const own = (words: string): ContentPart => ({
       type: "text",
       text: words,
@@ -827,7 +827,7 @@ describe("model names", () => {
     expect(claudeVersion(model)?.number).toBe(number);
   });
 
-  it("a name that is no Claude's has no version", () => {
+  it("a name that is not Claude's has no version", () => {
     expect(claudeVersion("deepseek-chat")).toBeUndefined();
   });
 });

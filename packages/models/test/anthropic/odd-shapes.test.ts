@@ -24,7 +24,7 @@ const play = (...events: readonly object[]): ReturnType<typeof outcome> =>
 const whole = (message: object): ReturnType<typeof outcome> =>
   outcome(anthropicMessages, [JSON.stringify(message)]);
 
-it("numbers as texts keep calls apart that are told by turns", async () => {
+it("numbers as strings distinguish interleaved calls", async () => {
   const told = await play(
     start,
     f("0"),
@@ -45,7 +45,7 @@ it("numbers as texts keep calls apart that are told by turns", async () => {
 });
 
 it.each([[[{ a: 1 }]], [5], [true]])(
-  "a call whose arguments are no object does not run without them: %j",
+  "a call whose arguments are no object does not run with none: %j",
   async (input) => {
     const call = { type: "tool_use", id: "c1", name: "f0", input };
     const message = { type: "message", role: "assistant", content: [call], stop_reason: "tool_use" };
@@ -55,8 +55,8 @@ it.each([[[{ a: 1 }]], [5], [true]])(
   },
 );
 
-describe("a message that begins once more", () => {
-  it("is the same one, where its blocks go on (F077)", async () => {
+describe("a message that begins again", () => {
+  it("is the same one, if its blocks continue (F077)", async () => {
     expect(textOf(await play(start, start, ...hi, end({ stop_reason: "end_turn" }), stop))).toBe("hi");
     const [opening, ...rest] = hi;
     expect(
@@ -64,7 +64,7 @@ describe("a message that begins once more", () => {
     ).toBe("hi");
   });
 
-  it("and whose blocks begin once more is two in one, which nobody can trust", async () => {
+  it("and whose blocks begin again is two in one, which cannot be trusted", async () => {
     for (const before of [hi, hi.slice(0, 2)]) {
       const { error } = await play(start, ...before, start, ...hi, end({ stop_reason: "end_turn" }), stop);
       expect(error).toMatchObject({ kind: "protocol", retryable: true });
@@ -78,17 +78,17 @@ describe("the end", () => {
     ["beside the delta", [end({}, { stop_reason: "max_tokens" })]],
     ["by the name of Chat Completions", [end({ finish_reason: "length" })]],
     ["with the last event", [{ ...stop, stop_reason: "max_tokens" }]],
-  ])("%s: a call that was cut does not run", async (_title, events) => {
+  ])("%s: a truncated call does not run", async (_title, events) => {
     const { answer } = await play(start, f(0), args(0, '{"a":1}'), closed(0), ...events, stop);
     expect(answer?.stop.kind).toBe("max_tokens");
   });
 
-  it.each(["null", "None", "", null])("is none as %j", async (stop_reason) => {
+  it.each(["null", "None", "", null])("is missing with %j", async (stop_reason) => {
     const { error } = await play(start, f(0), args(0, '{"a":1}'), closed(0), end({ stop_reason }));
     expect(error?.kind).toBe("stream_truncated");
   });
 
-  it("with an error beside it is an error", async () => {
+  it("with an error next to it is an error", async () => {
     const { error } = await play(
       start,
       ...hi,
@@ -100,7 +100,7 @@ describe("the end", () => {
 });
 
 describe("text", () => {
-  it("of a delta that does not say what it is", async () => {
+  it("of a delta without a type", async () => {
     const told = await play(
       start,
       opened(0, { type: "text", text: "" }),
@@ -118,17 +118,17 @@ describe("text", () => {
       "in an envelope",
       { data: { type: "message", content: [{ type: "text", text: "hi" }], stop_reason: "end_turn" } },
     ],
-  ])("of a whole message: %s", async (_title, message) => {
+  ])("of a complete message: %s", async (_title, message) => {
     expect(textOf(await whole(message))).toBe("hi");
   });
 
-  it("that is missing leaves an answer without words", async () => {
+  it("that is missing leaves an answer without text", async () => {
     const { answer } = await whole({ type: "message", content: null, stop_reason: "end_turn" });
     expect(answer?.content).toEqual([]);
   });
 });
 
-it.each(["tool_call", "function_call"])("a call by another name is one: %s", async (type) => {
+it.each(["tool_call", "function_call"])("a call of another type is a call: %s", async (type) => {
   const told = await play(
     start,
     opened(0, { type, id: "c", name: "f", input: { a: 1 } }),

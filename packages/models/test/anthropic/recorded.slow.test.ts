@@ -153,7 +153,7 @@ describe.skipIf(!hasCorpus)("recorded Anthropic streams", () => {
     }
   });
 
-  it("spliced-message-start.chunks.txt is a protocol error in every chunking, worth another try", () => {
+  it("spliced-message-start.chunks.txt is a retryable protocol error in every chunking", () => {
     const events = readRecorded("anthropic", "spliced-message-start.chunks.txt")
       .split("\n")
       .filter((line) => line.trim() !== "")

@@ -22,7 +22,7 @@ const models = [
   "some-compatible-model",
 ];
 
-describe("every conversation, well or badly formed, becomes a request the provider takes", () => {
+describe("every conversation, valid or not, becomes a request that the provider accepts", () => {
   it("Anthropic Messages, for every generation of models", () => {
     fc.assert(
       fc.property(request, fc.constantFrom(...models), (asked, model) => {
@@ -68,7 +68,7 @@ describe("every conversation, well or badly formed, becomes a request the provid
     );
   });
 
-  it("a model switch in mid-history leaves no opaque data of another origin in the request", () => {
+  it("a model switch in the middle of a history leaves no opaque data of another origin in the request", () => {
     fc.assert(
       fc.property(history, fc.constantFrom(...origins.slice(0, 2)), (messages, origin) => {
         const { body } = anthropicMessages.encoder({ origin, facts: {} }).encode(plainRequest(messages));
@@ -102,7 +102,7 @@ const unmarked = (body: string): string => body.replaceAll(/,"cache_control":\{"
 const messagesPart = (body: string): string => body.slice(body.indexOf('"messages":'));
 
 describe("the prefix is stable and nothing is encoded twice", () => {
-  it("each request extends the one before, byte for byte, but for cache marks and closing brackets", () => {
+  it("each request extends the one before, byte for byte, except for cache marks and closing brackets", () => {
     const step = fc.tuple(fc.nat(3), fc.string({ minLength: 1 }));
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 12 }), (steps) => {
@@ -143,7 +143,7 @@ describe("the prefix is stable and nothing is encoded twice", () => {
     );
   });
 
-  it("an encoder that has seen the history before writes what a fresh one writes, warnings too", () => {
+  it("an encoder that has seen the history before writes what a new one writes, including warnings", () => {
     for (const codec of [anthropicMessages, bedrockConverse])
       fc.assert(
         fc.property(
@@ -168,7 +168,7 @@ describe("the prefix is stable and nothing is encoded twice", () => {
       );
   });
 
-  it("two sessions that take turns at one encoder do not disturb each other", () => {
+  it("two sessions that take turns with one encoder do not affect each other", () => {
     const target = targetOf("anthropic-messages", "anthropic", "claude-sonnet-4-5");
     const encoder = anthropicMessages.encoder(target);
     const sessions = ["a", "b"].map((name): Message[] => [
@@ -191,7 +191,7 @@ describe("the prefix is stable and nothing is encoded twice", () => {
       }
   });
 
-  it("a message that was sent before is not looked into again", () => {
+  it("a message that was sent before is not read again", () => {
     const target = targetOf("anthropic-messages", "anthropic", "claude-sonnet-4-5");
     for (const codec of [anthropicMessages, bedrockConverse]) {
       let reads = 0;
@@ -221,7 +221,7 @@ describe("the prefix is stable and nothing is encoded twice", () => {
 });
 
 describe("names and ids", () => {
-  it("a tool's name survives the way to the wire and back, unless it is too long", () => {
+  it("a tool's name is restored from the wire, unless it is too long", () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -238,7 +238,7 @@ describe("names and ids", () => {
     );
   });
 
-  it("different ids stay different, whatever they hold", () => {
+  it("different ids stay different, whatever they contain", () => {
     const encoder = anthropicMessages.encoder(
       targetOf("anthropic-messages", "anthropic", "claude-sonnet-4-5"),
     );
@@ -275,7 +275,7 @@ describe("names and ids", () => {
   });
 });
 
-describe("an answer means what was sent", () => {
+describe("an answer is decoded as it was sent", () => {
   const textPart = fc.string({ minLength: 1 }).map((words): Part => ({ type: "text", text: words }));
   const callPart = fc
     .dictionary(fc.string({ maxLength: 6 }), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 3 })

@@ -111,37 +111,37 @@ function send(
 }
 const types = (sent: Sent): unknown[] => sent.said.map(({ type }) => type);
 
-describe("a tool of the provider's that was called beside one of ours", () => {
+describe("a provider's tool that was called together with one of ours", () => {
   const mixed = [userText("go"), answered([search, call("a")]), result("a")];
 
-  it("goes back as it came with our results: the provider runs it then", () => {
+  it("is sent back unchanged with our results: then the provider runs it", () => {
     const sent = send(mixed);
     expect(types(sent)).toEqual(["server_tool_use", "tool_use"]);
     expect(sent.codes).toEqual([]);
   });
 
-  it("waits over further calls of ours, and stays once its result has come", () => {
+  it("waits during further calls of ours, and stays once its result has come", () => {
     const further = [...mixed, answered([call("b")]), result("b")];
     expect(types(send(further))).toEqual(["server_tool_use", "tool_use", "tool_use"]);
     const done = [...mixed, answered([found, { type: "text", text: "Found." }], "end_turn"), userText("on")];
     expect(types(send(done))).toEqual(["server_tool_use", "tool_use", "web_search_tool_result", "text"]);
   });
 
-  it("is left out once somebody has said something else, and where no such tool is declared", () => {
+  it("is left out once a user has sent something else, and if no such tool is declared", () => {
     const said = send([...mixed, userText("stop that")]);
     expect(types(said)).toEqual(["tool_use"]);
     expect(said.codes).toEqual(["server_tool_unpaired"]);
     expect(types(send(mixed, { tools: [] }))).toEqual(["tool_use"]);
   });
 
-  it("is left out of an answer that was cut, and for a server that has refused one", () => {
+  it("is left out of a truncated answer, and for a server that has refused one", () => {
     const cut = [userText("go"), answered([search, call("a")], "max_tokens"), result("a")];
     expect(types(send(cut))).toEqual(["tool_use"]);
     expect(types(send(mixed, {}, {}, { resumesPauses: false }))).toEqual(["tool_use"]);
   });
 });
 
-describe("the container that code runs in", () => {
+describe("the container in which code runs", () => {
   const start: Json = {
     type: "message_start",
     message: { id: "m", type: "message", role: "assistant", content: [], container: null, usage: {} },
@@ -153,7 +153,7 @@ describe("the container that code runs in", () => {
   const told = { id: "container_1", expires_at: "2026-12-01T00:00:00Z" };
   const part = { type: "native", kind: "container", opaque: told };
 
-  it("is kept with the answer that tells of it: at its end, or in a whole one", () => {
+  it("is kept with the answer that names it: at its end, or in a complete one", () => {
     const streamed = answerTo(anthropicMessages, target, [
       start,
       ...text,
@@ -174,7 +174,7 @@ describe("the container that code runs in", () => {
     expect(whole.content).toEqual(streamed.content);
   });
 
-  it("is no part of an answer by itself, nor where there is none", () => {
+  it("is no part of an answer by itself, nor without a container", () => {
     const empty = answerTo(anthropicMessages, target, [
       start,
       { type: "message_delta", delta: { stop_reason: "end_turn", container: told }, usage: {} },
@@ -196,7 +196,7 @@ describe("the container that code runs in", () => {
     result("a"),
   ];
 
-  it("is named in the next request, and is no block of it", () => {
+  it("is named in the next request, and is not sent as a block", () => {
     const sent = send(programmatic);
     expect(sent.body.container).toBe("container_1");
     expect(sent.said).toEqual([
@@ -205,7 +205,7 @@ describe("the container that code runs in", () => {
     ]);
   });
 
-  it("is the newest one, carried over what people say", () => {
+  it("is the newest one, also after user messages", () => {
     const later = answered([code, ran, { ...container, opaque: { id: "container_2" } } as Part], "end_turn");
     const sent = send([
       userText("go"),
@@ -219,7 +219,7 @@ describe("the container that code runs in", () => {
     expect(send(programmatic, {}, {}, { containers: "turn" }).body.container).toBe("container_1");
   });
 
-  it("is named no more once a tool has found that it is gone, until there is a new one", () => {
+  it("is no longer named once a tool has found that it is gone, until there is a new one", () => {
     const content = { type: "code_execution_tool_result_error", error_code: "container_expired" };
     const gone = block({ type: "code_execution_tool_result", tool_use_id: "srvtoolu_c", content });
     const history = [
@@ -235,7 +235,7 @@ describe("the container that code runs in", () => {
     expect(send(later).body.container).toBe("container_2");
   });
 
-  it("gives way to the caller's own word, and joins an object of theirs", () => {
+  it("is replaced by the caller's own value, and merged with a caller's object", () => {
     expect(send(programmatic, { container: "mine" }).body.container).toBe("mine");
     expect(send(programmatic, { container: { skills: [] } }).body.container).toEqual({
       skills: [],
@@ -245,7 +245,7 @@ describe("the container that code runs in", () => {
     expect(send(closed, { container: null }).body.container).toBeNull();
   });
 
-  it("is another model's or nobody's business: not named without tools of the provider's", () => {
+  it("of another model is not named, nor any without provider tools", () => {
     expect(send(programmatic, { tools: [] }).body.container).toBeUndefined();
     const other = { ...target.origin, model: "claude-opus-5" };
     const foreign = programmatic.map((message) =>
@@ -254,7 +254,7 @@ describe("the container that code runs in", () => {
     expect(send(foreign).body.container).toBeUndefined();
   });
 
-  it("must be known where code waits that has called tools: else that is given up, and its calls stand alone", () => {
+  it("must be known for code that waits after calling tools: otherwise the code is given up, and its calls are sent alone", () => {
     const lost = programmatic.map((message) =>
       message.role === "assistant"
         ? { ...message, content: message.content.filter((one) => one !== container) }
@@ -266,8 +266,8 @@ describe("the container that code runs in", () => {
   });
 });
 
-describe("what code has called", () => {
-  it("loses the name of its caller where that is no longer in the history", () => {
+describe("calls made by code", () => {
+  it("lose the name of their caller if that is no longer in the history", () => {
     const sent = send([
       userText("(a summary)"),
       answered([searchByCode, foundByCode, call("a", { caller: byCode })]),
@@ -280,7 +280,7 @@ describe("what code has called", () => {
     ]);
   });
 
-  it("keeps it where the code stands in an answer before", () => {
+  it("keep it if the code is in an earlier answer", () => {
     const sent = send([
       userText("go"),
       answered([code, call("a", { caller: byCode }), container]),
@@ -292,7 +292,7 @@ describe("what code has called", () => {
   });
 });
 
-describe("a tool that a search has found", () => {
+describe("a tool found by a search", () => {
   const searched = (...names: string[]): Message[] => [
     userText("go"),
     answered(
@@ -314,7 +314,7 @@ describe("a tool that a search has found", () => {
   ];
   const names = ({ body }: Sent): unknown[] => (body.tools as JsonObject[]).map(({ name }) => name);
 
-  it("stays declared when it is gone: a history that names it is refused otherwise", () => {
+  it("stays declared when it is gone: otherwise a history that names it is refused", () => {
     expect(names(send(searched("lookup", "gone")))).toEqual([
       "lookup",
       "gone",
@@ -326,7 +326,7 @@ describe("a tool that a search has found", () => {
     expect(none.body.tool_choice).toEqual({ type: "none" });
   });
 
-  it("may be one of a set that a server of tools holds", () => {
+  it("may belong to an MCP server's toolset", () => {
     const toolset: JsonObject = { type: "mcp_toolset", mcp_server_name: "docs" };
     const { body } = anthropicMessages.encoder(target).encode({
       messages: searched("of_the_set"),
@@ -338,8 +338,8 @@ describe("a tool that a search has found", () => {
   });
 });
 
-describe("the provider's tools without any of ours", () => {
-  it("stay allowed where only the history has calls of ours, and are forbidden where nothing may be called", () => {
+describe("provider tools without any of ours", () => {
+  it("stay allowed if only the history has calls of ours, and are forbidden if nothing may be called", () => {
     const history = [userText("go"), answered([call("a")]), result("a")];
     expect(send(history, {}, { tools: [] }).body.tool_choice).toBeUndefined();
     expect(send(history, { tools: [] }, { tools: [] }).body.tool_choice).toEqual({ type: "none" });
@@ -357,7 +357,7 @@ describe("an answer that one model began and another finished", () => {
   const read = (...content: JsonObject[]): AssistantMessage =>
     anthropicMessages.decodeWhole(body(...content), target, () => {});
 
-  it("is told text by text: none goes on under the place of one that stood behind a call of the first one's", () => {
+  it("is emitted text by text: none continues at the position of one that followed a call of the first model", () => {
     const heard: string[] = [];
     const text = (said: string): JsonObject => ({ type: "text", text: said });
     const content = [
@@ -375,7 +375,7 @@ describe("an answer that one model began and another finished", () => {
     expect(heard.filter((said) => said !== undefined)).toEqual(["one", "two", "three", "four"]);
   });
 
-  it("has the calls of the second one alone, however it comes", () => {
+  it("has only the calls of the second model, in any form", () => {
     const answer = read(thinking("s1"), use("toolu_1"), hop, thinking("s2"), use("toolu_2"));
     expect(answer.content.flatMap((part) => (part.type === "tool_call" ? [part.id] : []))).toEqual([
       "toolu_2",
@@ -397,7 +397,7 @@ describe("an answer that one model began and another finished", () => {
     expect(streamed.content).toEqual(answer.content);
   });
 
-  it("goes back without what the first one thought and left open", () => {
+  it("is sent back without what the first model thought and left open", () => {
     const opaque = (part: Part): JsonObject => (part as { opaque: JsonObject }).opaque;
     const answer = read(
       thinking("s1"),
@@ -422,7 +422,7 @@ describe("an answer that one model began and another finished", () => {
 });
 
 describe("an answer that ends with the provider's own summary", () => {
-  it("is gone on with as it is", () => {
+  it("is continued unchanged", () => {
     const summary = { type: "compaction", content: "So far: nothing.", encrypted_content: null };
     const answer = anthropicMessages.decodeWhole(
       { type: "message", content: [summary], stop_reason: "compaction" },
@@ -436,7 +436,7 @@ describe("an answer that ends with the provider's own summary", () => {
 });
 
 describe("thinking that the provider left out", () => {
-  it("is told as a warning", () => {
+  it("is reported as a warning", () => {
     const dropped = {
       type: "thinking_dropped",
       path: "messages.1.content.0",
@@ -464,7 +464,7 @@ describe("thinking that the provider left out", () => {
 });
 
 describe("a block that a server has refused", () => {
-  it("is left out from then on, and what belongs to it", () => {
+  it("is left out from then on, with what belongs to it", () => {
     const fallback = block({ type: "fallback", from: { model: "a" }, to: { model: "b" } });
     const history = [
       userText("go"),
@@ -496,7 +496,7 @@ describe("a run with tools of both sides", () => {
     { type: "message_stop" },
   ];
 
-  it("gets the result of what was called beside its own tool, and keeps its container", async () => {
+  it("gets the result of the provider's tool called with its own, and keeps its container", async () => {
     const use = { type: "server_tool_use", id: "srvtoolu_1", name: "code_execution", input: { code: "x" } };
     const own = { type: "tool_use", id: "toolu_1", name: "lookup", input: { q: 1 } };
     const ran = { type: "code_execution_tool_result", tool_use_id: "srvtoolu_1", content: { stdout: "2" } };
@@ -529,7 +529,7 @@ describe("a run with tools of both sides", () => {
   });
 });
 
-describe("a container that its server fails over", () => {
+describe("a container with which its server fails", () => {
   const failure = raw(
     JSON.stringify({ type: "error", error: { type: "api_error", message: "Internal server error" } }),
     {
@@ -557,7 +557,7 @@ describe("a container that its server fails over", () => {
     ]);
   });
 
-  it("is named again where that was no help", async () => {
+  it("is named again if that did not help", async () => {
     expect(await containers(failure, failure, say("Done."))).toEqual([
       "container_1",
       undefined,
@@ -566,7 +566,7 @@ describe("a container that its server fails over", () => {
   });
 });
 
-describe("whatever a history holds of the provider's tools", () => {
+describe("any history with provider tools", () => {
   const native = fc.constantFrom<Part>(search, found, code, ran, searchByCode, foundByCode, container);
   const turn = fc.record({
     natives: fc.array(native, { maxLength: 4 }),
@@ -575,7 +575,7 @@ describe("whatever a history holds of the provider's tools", () => {
     kind: fc.constantFrom<AssistantMessage["stop"]["kind"][]>("end_turn", "pause", "max_tokens"),
   });
 
-  it("a server takes it", () => {
+  it("is accepted by a server", () => {
     fc.assert(
       fc.property(
         fc.array(turn, { minLength: 1, maxLength: 4 }),

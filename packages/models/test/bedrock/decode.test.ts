@@ -64,7 +64,7 @@ describe("Converse streams", () => {
     expect(whole.content).toMatchObject([{ name: "weather" }]);
   });
 
-  it("counts what is told in texts, and nothing that is no count", () => {
+  it("count what is in texts, and nothing that is no number", () => {
     const counted = (inputTokens: Json, outputTokens: Json): AssistantMessage["usage"] =>
       decode([
         delta(0, { text: "a" }),
@@ -75,7 +75,7 @@ describe("Converse streams", () => {
     expect(counted(-1, 7)).toEqual({ outputTokens: 7 });
   });
 
-  it("takes a whole body without a stop reason for a whole answer, and a stream without one for a cut one (F011)", () => {
+  it("take a complete body without a stop reason for a complete answer, and a stream without one for a truncated one (F011)", () => {
     const toolUse = { toolUseId: "t1", name: "weather", input: { city: "Oslo" } };
     const body = { output: { message: { role: "assistant", content: [{ toolUse }] } } };
     const answer = bedrockConverse.decodeWhole(body, target, () => {});
@@ -85,7 +85,7 @@ describe("Converse streams", () => {
     });
   });
 
-  it("says which stop sequence it was, where that was asked for: in a stream and in a whole answer", () => {
+  it("name the stop sequence, if that was requested: in a stream and in a complete answer", () => {
     const stop = (additionalModelResponseFields: Json): Json => ({
       stopReason: "stop_sequence",
       additionalModelResponseFields,
@@ -102,7 +102,7 @@ describe("Converse streams", () => {
     expect(whole.stop).toMatchObject({ kind: "stop_sequence", detail: "END" });
   });
 
-  it("keeps calls apart that have the same index (F068)", () => {
+  it("keep calls with the same index separate (F068)", () => {
     const message = decode([
       call(0, "tooluse_A", "weather"),
       delta(0, { toolUse: { input: '{"a":1}' } }),
@@ -118,13 +118,13 @@ describe("Converse streams", () => {
     ]);
   });
 
-  it("takes arguments that a gateway tells as a value, not as text (F087)", () => {
+  it("take arguments that a gateway sends as a value, not as text (F087)", () => {
     const told = delta(0, { toolUse: { input: { a: 1 } } });
     const message = decode([call(0, "tooluse_A", "weather"), told, close(0), end("tool_use")]);
     expect(message.content).toMatchObject([{ name: "weather", args: { a: 1 } }]);
   });
 
-  it("takes arguments that a gateway tells with the block's start, where nothing follows", () => {
+  it("take arguments that a gateway sends with the block's start, if nothing follows", () => {
     const opened: Event = [
       "contentBlockStart",
       {
@@ -139,7 +139,7 @@ describe("Converse streams", () => {
     expect(args(piece, close(0))).toMatchObject([{ name: "weather", args: { b: 2 } }]);
   });
 
-  it("are broken where a message begins inside another (F077)", () => {
+  it("are broken if a message begins inside another (F077)", () => {
     const begun: Event = ["messageStart", { role: "assistant" }];
     expect(decode([begun, begun, delta(0, { text: "hi" }), end("end_turn")]).content).toMatchObject([
       { text: "hi" },
@@ -148,7 +148,7 @@ describe("Converse streams", () => {
     expect(failure(twice.map(frame))).toMatchObject({ kind: "protocol", retryable: true });
   });
 
-  it("makes blocks when first heard of, and takes usage before the stop", () => {
+  it("create blocks when first mentioned, and take usage before the stop", () => {
     const message = decode([
       ["contentBlockStart", { contentBlockIndex: 0, start: {} }],
       delta(0, { text: "On it." }),
@@ -192,7 +192,7 @@ describe("Converse streams", () => {
     expect(redacted(base64("a"), base64("bc"), base64("def"))).toBe(base64("abcdef"));
   });
 
-  it("keeps reasoning with its signature, citations, and blocks of the service's own", () => {
+  it("keep reasoning with its signature, citations, and the service's own blocks", () => {
     const message = decode([
       delta(0, { reasoningContent: { text: "Hm" } }),
       delta(0, { reasoningContent: { signature: "sig" } }),
@@ -233,7 +233,7 @@ describe("Converse streams", () => {
     expect(message.stop.kind).toBe("end_turn");
   });
 
-  it.each(Object.entries(bedrockStops))("%s by itself means %s", (word, kind) => {
+  it.each(Object.entries(bedrockStops))("%s alone means %s", (word, kind) => {
     expect(decode([delta(0, { text: "x" }), end(word)]).stop).toMatchObject({ wire: kind, raw: word });
   });
 
@@ -245,7 +245,7 @@ describe("Converse streams", () => {
     );
   });
 
-  it("a word nobody knows is unknown", () => {
+  it("an unknown word is unknown", () => {
     expect(bedrockStop("toString")).toBe("unknown");
     expect(decode([delta(0, { text: "x" }), end("banana")]).stop).toEqual({
       kind: "unknown",
@@ -254,7 +254,7 @@ describe("Converse streams", () => {
     });
   });
 
-  it("an intervening guardrail and a malformed call outrank the calls that came", () => {
+  it("a guardrail and a malformed call matter more than the calls that came", () => {
     const calls = [call(0, "t", "f"), delta(0, { toolUse: { input: '{"a":' } }), close(0)];
     expect(decode([...calls, end("guardrail_intervened")]).stop.kind).toBe("content_filter");
     const malformed = decode([...calls, end("malformed_tool_use")]);
@@ -262,7 +262,7 @@ describe("Converse streams", () => {
     expect(malformed.content[0]).toHaveProperty("argsError");
   });
 
-  it("a call cut at the output limit before any argument is not executable", () => {
+  it("a call that is cut at the output limit before any argument is not executable", () => {
     expect(decode([call(0, "t", "f"), close(0), end("max_tokens")]).content[0]).toHaveProperty("argsError");
   });
 
@@ -272,7 +272,7 @@ describe("Converse streams", () => {
     expect(error.partial?.content).toEqual([{ type: "text", text: "Hel" }]);
   });
 
-  it("says what a guardrail said where it had something to do, and nothing where it had not", () => {
+  it("has the guardrail's text if it intervened, and none otherwise", () => {
     const guarded: Event = ["metadata", { trace: { guardrail: { actionReason: "No action." } } }];
     const told = (word: string): string | undefined =>
       decode([delta(0, { text: "a" }), end(word), guarded]).stop.detail;
@@ -284,7 +284,7 @@ describe("Converse streams", () => {
     ["The model stream failed.", "server_error"],
     ["prompt is too long: 210000 tokens > 200000 maximum", "context_overflow"],
     ["Model produced invalid sequence as part of ToolUse", "malformed_tool_call"],
-  ])("an exception of the stream is what the model behind it said: %s", (originalMessage, kind) => {
+  ])("an exception in the stream has the original model's message: %s", (originalMessage, kind) => {
     const payload = { message: "Model Stream Error.", originalStatusCode: 400, originalMessage };
     const error = failure([
       { event: "modelStreamErrorException", data: JSON.stringify(payload), exception: true },
@@ -327,7 +327,7 @@ describe("Converse streams", () => {
 
 describe.skipIf(!hasCorpus)("recorded Converse answers", () => {
   it.each(recorded("amazon-bedrock", ".chunks.txt"))(
-    "%s decodes to a whole answer, wrapped or not",
+    "%s decodes to a complete answer, wrapped or not",
     (name) => {
       const events = readRecorded("amazon-bedrock", name)
         .split("\n")
@@ -357,7 +357,7 @@ describe.skipIf(!hasCorpus)("recorded Converse answers", () => {
     },
   );
 
-  it.each(recorded("amazon-bedrock", ".json"))("%s, a whole answer, keeps every block", (name) => {
+  it.each(recorded("amazon-bedrock", ".json"))("%s, a complete answer, keeps every block", (name) => {
     const body = JSON.parse(readRecorded("amazon-bedrock", name)) as {
       output: { message: { content: { text?: string; toolUse?: { toolUseId: string; input: Json } }[] } };
       stopReason: string;
@@ -381,13 +381,13 @@ describe.skipIf(!hasCorpus)("recorded Converse answers", () => {
   });
 });
 
-describe("a whole body of status 200 that is an error", () => {
+describe("a complete body with status 200 that is an error", () => {
   it.each([
     [{ message: "Too many requests", __type: "ThrottlingException" }, "rate_limit"],
     [{ code: "The service is currently unavailable", error: "Timed out waiting" }, "overloaded"],
     [{ error: { message: "The server had an error", type: "server_error" } }, "server_error"],
     [{ hello: "there" }, "protocol"],
-  ] as const)("%j is told as what it is (F154)", (body, kind) => {
+  ] as const)("%j is reported as such (F154)", (body, kind) => {
     let thrown: RondoError | undefined;
     try {
       bedrockConverse.decodeWhole(body, target, () => {});

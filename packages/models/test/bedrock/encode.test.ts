@@ -69,7 +69,7 @@ const result = (
 });
 
 describe("Converse messages", () => {
-  it("hold all results of an answer first, and what a person said after them, in one message", () => {
+  it("have all results of an answer first, and what a user said after them, in one message", () => {
     const { messages } = send([
       userText("go"),
       answered([call("A"), call("B")]),
@@ -91,7 +91,7 @@ describe("Converse messages", () => {
     });
   });
 
-  it("alternate, start with a user, hold no blank text and end with a user", () => {
+  it("alternate, start with a user, have no blank text and end with a user", () => {
     const { messages } = send([
       answered([{ type: "text", text: "hello" }]),
       answered([
@@ -103,7 +103,7 @@ describe("Converse messages", () => {
     expect(messages[1]?.content).toEqual([{ text: "hello" }, { text: "again" }]);
   });
 
-  it("keep ids that fit, and change others on both sides", () => {
+  it("keep valid ids, and change others on both sides", () => {
     const { messages } = send([
       userText("go"),
       answered([call("a.b:c-1"), call("call|1"), call("x".repeat(446))]),
@@ -114,7 +114,7 @@ describe("Converse messages", () => {
     expect(messages[2]?.content.map((block) => (block.toolResult as JsonObject).toolUseId)).toEqual(ids);
   });
 
-  it("carry reasoning to its own origin only", () => {
+  it("send reasoning to its own origin only", () => {
     const content: Part[] = [
       { type: "reasoning", text: "hm", opaque: { signature: "sig" } },
       { type: "reasoning", text: "", opaque: { redacted: "cmVk" } },
@@ -132,7 +132,7 @@ describe("Converse messages", () => {
     ]);
   });
 
-  it("carry images, documents with a name and a text beside them, and videos; a web address becomes a note", () => {
+  it("send images, documents with a name and a text, and videos; a URL becomes a note", () => {
     const file = (mediaType: string, name?: string): ContentPart => ({
       type: "file",
       mediaType,
@@ -163,7 +163,7 @@ describe("Converse messages", () => {
     expect(codes).toEqual(["unsupported_file"]);
   });
 
-  it("show blocks of the service's own to nobody else", () => {
+  it("send the service's own blocks to their own origin only", () => {
     const use: Part = {
       type: "native",
       kind: "server_tool_use",
@@ -181,7 +181,7 @@ describe("Converse messages", () => {
     expect(sent({ ...claude.origin, model: "other" })).toEqual([{ text: "x" }]);
   });
 
-  it("tell an error by status only to families that know one", () => {
+  it("have an error status only for families that support one", () => {
     const history = [
       userText("go"),
       answered([call("A")]),
@@ -193,7 +193,7 @@ describe("Converse messages", () => {
 });
 
 describe("Converse tools and settings", () => {
-  it("writes no hyphen in a tool's name for Nova, whose calls break at one, and reads it back", () => {
+  it("have no hyphen in a tool's name for Nova, whose calls break at one, and restore it", () => {
     const nova = targetOf("bedrock-converse", "bedrock", "us.amazon.nova-lite-v1:0");
     const hyphens: ToolDefinition = { ...weather, name: "get-x2D-library_x2D_id" };
     const messages: Message[] = [userText("hi"), answered([call("a", hyphens.name)]), result("a")];
@@ -249,7 +249,7 @@ describe("Converse tools and settings", () => {
     expect((body.toolConfig as JsonObject).toolChoice).toEqual(sent);
   });
 
-  it("leaves tools out when none may be called, unless the history needs them", () => {
+  it("leave tools out if none may be called, unless the history needs them", () => {
     expect(send([userText("go")], { tools: [weather], toolChoice: "none" }).body).not.toHaveProperty(
       "toolConfig",
     );
@@ -262,7 +262,7 @@ describe("Converse tools and settings", () => {
     ]);
   });
 
-  it("tells Claude, Nova and gpt-oss to reason in the words of each, and others with a warning", () => {
+  it("request reasoning from Claude, Nova and gpt-oss in the form of each, and warn for others", () => {
     const fields = (model: string, toolChoice: ModelRequest["toolChoice"] = "auto"): Sent =>
       send(
         [userText("go")],
@@ -287,7 +287,7 @@ describe("Converse tools and settings", () => {
     expect(fields("meta.llama3").codes).toEqual(["unsupported_setting"]);
   });
 
-  it("takes a profile whose name tells nothing for a Claude's, which its refusals put right", () => {
+  it("treat a profile with an unknown name as Claude, until a refusal corrects that", () => {
     const arn = "arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/abc123";
     const hidden = targetOf("bedrock-converse", "bedrock", arn);
     const thoughtful = send([userText("go")], { settings: { reasoning: "low" } }, hidden);
@@ -304,7 +304,7 @@ describe("Converse tools and settings", () => {
     expect(send([userText("go")], { settings: {} }, hidden).body).not.toHaveProperty("inferenceConfig");
   });
 
-  it("leaves the answer room beside a budget that the caller's own fields give to thinking", () => {
+  it("leave the answer room beyond a thinking budget in the caller's own fields", () => {
     const thinking = { type: "enabled", budget_tokens: 40_000 };
     const settings = { providerOptions: { bedrock: { additionalModelRequestFields: { thinking } } } };
     const { body } = send([userText("go")], { settings });
@@ -312,7 +312,7 @@ describe("Converse tools and settings", () => {
     expect(body.inferenceConfig).toEqual({ maxTokens: 72_000 });
   });
 
-  it("leaves out texts to stop at that are blank, with a warning", () => {
+  it("leave out blank stop sequences, with a warning", () => {
     const stopped = (stop: string[]): Sent => send([userText("go")], { settings: { stop } });
     expect(stopped(["\n", "END"]).body.inferenceConfig).toMatchObject({ stopSequences: ["END"] });
     expect(stopped(["\n"]).body.inferenceConfig).not.toHaveProperty("stopSequences");
@@ -320,7 +320,7 @@ describe("Converse tools and settings", () => {
     expect(stopped(["END"]).codes).toEqual([]);
   });
 
-  it("asks a Nova that reasons as hard as it can for no limit and no sampling, with a warning each", () => {
+  it("send a Nova with maximum reasoning no limit and no sampling, with a warning each", () => {
     const at = (reasoning: "high" | "medium"): Sent =>
       send(
         [userText("go")],
@@ -337,7 +337,7 @@ describe("Converse tools and settings", () => {
     });
   });
 
-  it("holds the answer to a schema where the model can be", () => {
+  it("hold the answer to a schema if the model supports it", () => {
     const outputSchema: JsonObject = { type: "object", properties: {} };
     const { body } = send([userText("go")], { outputSchema });
     expect(body.outputConfig).toEqual({
@@ -356,7 +356,7 @@ describe("Converse tools and settings", () => {
     ).toEqual(["unsupported_output_schema"]);
   });
 
-  it("sets no cache point behind a document that becomes a text at Amazon, where it would be lost and refused", () => {
+  it("set no cache point after a document that Amazon turns into text, where it would be lost or refused", () => {
     const file = (mediaType: string) => ({ type: "file" as const, mediaType, name: "a", data: "aGk=" });
     const last = (mediaType: string): string[] => {
       const content = [{ type: "text" as const, text: "read" }, file(mediaType)];
@@ -367,7 +367,7 @@ describe("Converse tools and settings", () => {
     expect(last("text/markdown")).toEqual(["text", "cachePoint", "document"]);
   });
 
-  it("sets cache points where the family takes them, the caller's counted", () => {
+  it("set cache points if the family supports them, counting the caller's", () => {
     const history = [userText("go"), answered([call("A")]), result("A"), answered([call("B")]), result("B")];
     const points = ({ wire }: Sent): number => wire.body.split('{"cachePoint"').length - 1;
     const settings = {};
@@ -407,7 +407,7 @@ describe("Converse tools and settings", () => {
   });
 });
 
-describe("where calls and results stand alone", () => {
+describe("if calls and results must be alone in a message", () => {
   const alone: Target = {
     ...targetOf("bedrock-converse", "bedrock", "meta.llama3-3-70b"),
     compat: { callsAlone: true },
@@ -419,7 +419,7 @@ describe("where calls and results stand alone", () => {
     userText("And now?"),
   ];
 
-  it("nothing is left out: what shares their message is said in one before or behind it", () => {
+  it("nothing is left out: other parts of their message are sent before or after it", () => {
     const kinds = send([userText("Hi"), ...turn("t1")], { tools: [weather] }, alone).messages.map(
       ({ role, content }) => [role, ...content.map((block) => Object.keys(block)[0] ?? "")],
     );
@@ -434,7 +434,7 @@ describe("where calls and results stand alone", () => {
     ]);
   });
 
-  it("a history that grows is sent as a new one would be, and only grows", () => {
+  it("a growing history is sent like a new one, and only grows", () => {
     const encoder = bedrockConverse.encoder(alone);
     const messages: Message[] = [userText("Hi")];
     let before = "";

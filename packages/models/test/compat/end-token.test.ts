@@ -86,7 +86,7 @@ async function heard(
   return { content, shown: told.join("") };
 }
 
-describe("a token that ends a turn, at the end of an answer", () => {
+describe("an end-of-turn token at the end of an answer", () => {
   it.each([
     ["<|im_end|>", "Hello!"],
     ["<|im_end|>\n", "Hello!"],
@@ -98,14 +98,14 @@ describe("a token that ends a turn, at the end of an answer", () => {
     ["[e~[", "Hello!"],
     ["[|endofturn|]", "Hello!"],
     ["<SPECIAL_12>", "Hello!"],
-  ])("is no word of it, and is not told: %j", async (token, text) => {
+  ])("is not part of its text, and is not emitted: %j", async (token, text) => {
     for (const chunk of [1, 3, 5, 1000]) {
       const { content, shown } = await heard(`Hello!${token}`, chunk);
       expect([content, shown]).toEqual([[{ type: "text", text }], text]);
     }
   });
 
-  it("leaves nothing of an answer that is nothing else", async () => {
+  it("is removed from an answer that has nothing else, which is then empty", async () => {
     const { content, shown } = await heard("<|im_end|>", 4);
     expect([content, shown]).toEqual([[], ""]);
   });
@@ -127,13 +127,13 @@ describe("a token that ends a turn, at the end of an answer", () => {
     }
   });
 
-  it("stays where somebody in the conversation wrote of it", async () => {
+  it("stays if somebody in the conversation wrote it", async () => {
     const system = "End each line with </s>.";
     const { content, shown } = await heard("Hello!</s>", 3, { ...ask, system });
     expect([content, shown]).toEqual([[{ type: "text", text: "Hello!</s>" }], "Hello!</s>"]);
   });
 
-  it("is told before what comes behind it, and in an answer that breaks off", async () => {
+  it("is emitted before the text after it, and in an answer that breaks off", async () => {
     const pieces: Piece[] = [
       { index: 0, text: "Hello!<|im_end|>" },
       { index: 1, thinking: "Hm." },
@@ -161,7 +161,7 @@ describe("a token that ends a turn, at the end of an answer", () => {
     },
   );
 
-  it("is a word like any other where the server's quirk says so", async () => {
+  it("is ordinary text if the server's quirk says so", async () => {
     const wire = await serve([say("Hello!<|im_end|>")]);
     const baseURL = wire.urlFor("openai-chat");
     const model = openaiCompatible({ model: "m", baseURL, apiKey: "k", compat: { endTokens: false } });
@@ -177,7 +177,7 @@ const calling: AssistantMessage["content"][number] = {
   rawArgs: "{}",
 };
 
-describe("what opens or closes calls, left beside those that it stood around", () => {
+describe("call tokens that are left around a call", () => {
   const marks = [
     "<｜DSML｜function_calls",
     "<｜DSML｜function_calls>",
@@ -195,7 +195,7 @@ describe("what opens or closes calls, left beside those that it stood around", (
   ];
   const args: Piece = { index: 1, args: "{}" };
 
-  it.each(marks)("is no word of the answer before a call: %j", async (mark) => {
+  it.each(marks)("are not part of the answer before a call: %j", async (mark) => {
     for (const size of [1, 4, 100]) {
       const { told, content } = await telling([...inText(0, `I look.\n${mark}`, size), args]);
       expect(content).toEqual([{ type: "text", text: "I look.\n" }, calling]);
@@ -206,7 +206,7 @@ describe("what opens or closes calls, left beside those that it stood around", (
   });
 
   it.each(["\n</tool_call>", ">\n</tool_call>", "</parameter>\n</function>\n</tool_call>"])(
-    "nor behind it, be it in a text of its own or in the one before: %j",
+    "nor after it, whether in a text of their own or in the one before: %j",
     async (mark) => {
       for (const size of [1, 4, 100]) {
         const own = await telling([args, ...inText(2, mark, size)]);
@@ -219,12 +219,12 @@ describe("what opens or closes calls, left beside those that it stood around", (
     },
   );
 
-  it("stays where there is no call", async () => {
+  it("stay if there is no call", async () => {
     const text = "I look.\n<tool_call>";
     expect(await heard(text, 3)).toEqual({ content: [{ type: "text", text }], shown: text });
   });
 
-  it("stays where somebody in the conversation wrote of it", async () => {
+  it("stay if somebody in the conversation wrote them", async () => {
     const text = "I look.\n<tool_call>";
     const request = { ...ask, system: "Begin with <tool_call>." };
     const { told, content } = await telling([...inText(0, text, 3), args], { request });
@@ -236,13 +236,13 @@ describe("what opens or closes calls, left beside those that it stood around", (
     ["in quotes", "I look for `</tool_call>"],
     ["around a call that stands there as a whole", 'I look.\n<tool_call>\n{"name":"f"}\n</tool_call>'],
     ["of an element of a text", "I write this.\n<parameter>1</parameter>"],
-  ])("stays %s", async (_, text) => {
+  ])("stay %s", async (_, text) => {
     const { told, content } = await telling([...inText(0, text, 3), args]);
     expect(content).toEqual([{ type: "text", text }, calling]);
     expect(told.join("")).toBe(`${text}tool_args_delta`);
   });
 
-  it("stays where the text goes on behind the call", async () => {
+  it("stay if the text continues after the call", async () => {
     const text = "I look.\n<tool_call>";
     const { told, content } = await telling([...inText(0, text, 3), args, ...inText(0, " is a tag.", 4)]);
     expect(content).toEqual([{ type: "text", text: `${text} is a tag.` }, calling]);

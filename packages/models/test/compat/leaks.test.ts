@@ -51,7 +51,7 @@ async function asked(
   return { result: await agent.run(input), wire, ran };
 }
 
-describe("an answer that is nothing but a call in a family's own marks", () => {
+describe("an answer that is only a call in a model family's own tokens", () => {
   it.each([
     hermes,
     kimi,
@@ -60,7 +60,7 @@ describe("an answer that is nothing but a call in a family's own marks", () => {
     `[TOOL_CALLS]weather${json}`,
     `<|python_tag|>{"name": "weather", "parameters": ${json}}`,
     `\n\n${qwen}\n`,
-  ])("is malformed: it is asked for again, and nothing of it runs: %s", async (leak) => {
+  ])("is malformed: it is requested again, and nothing of it runs: %s", async (leak) => {
     const { result, wire, ran } = await asked([
       say(leak),
       call("weather", { city: "Bergen" }),
@@ -91,13 +91,13 @@ describe("an answer that is nothing but a call in a family's own marks", () => {
     },
   );
 
-  it("ends the run where no other comes", async () => {
+  it("ends the run if no other answer comes", async () => {
     const { result, ran } = await asked([say(qwen), say(qwen), say(qwen), say(qwen), say(qwen), say(qwen)]);
     expect([result.end?.reason, ran]).toEqual(["error", []]);
   });
 });
 
-describe("a call in a family's own marks below words", () => {
+describe("a call in a model family's own tokens after text", () => {
   const words = "I will look at the weather.";
   it.each([
     `${words}\n\n${hermes}`,
@@ -105,7 +105,7 @@ describe("a call in a family's own marks below words", () => {
     `${words}${kimi}`,
     `${words}\n${hermes}\n${hermes.replace("Oslo", "Bergen")}\n`,
     `${words}\n<tool_call>\n<function=weather>\n<parameter=city>\nOs`,
-  ])("is malformed as well, where the words are not about it: %s", async (leak) => {
+  ])("is malformed too, unless the text is about it: %s", async (leak) => {
     const { result, wire, ran } = await asked([
       say(leak),
       call("weather", { city: "Bergen" }),
@@ -123,13 +123,13 @@ describe("a call in a family's own marks below words", () => {
     `${words}<|tool_calls_section_begin|><|tool_call_begin|>`,
     `${words}<|open|>tools<|sep|>`,
     "[TOOL_CALLS]",
-  ])("is malformed where it was begun and not made: %s", async (begun) => {
+  ])("is malformed if it was begun and not finished: %s", async (begun) => {
     const { result, wire, ran } = await asked([say(begun), call("weather", {}), say("Sunny.")]);
     expect([result.text, ran]).toEqual(["Sunny.", [{}]]);
     expect(JSON.stringify(wire.requests[1]?.body)).toContain("begins a call");
   });
 
-  it("is malformed for certain where the server says that there are calls", async () => {
+  it("is certainly malformed if the server says that there are calls", async () => {
     for (const leak of [`Like this: ${hermes}`, `It is:\n${qwen}`, "I use <tool_call>"]) {
       const { result, ran } = await asked(
         [[say(leak), stop("tool_use")], call("weather", { city: "Bergen" }), say("Sunny.")],
@@ -140,7 +140,7 @@ describe("a call in a family's own marks below words", () => {
   });
 });
 
-describe("an answer stands", () => {
+describe("an answer is accepted", () => {
   it.each([
     ["that says how one begins", "A call begins with <tool_call>"],
     ["that says so below its words", "A call begins so:\n<tool_call>"],
@@ -162,7 +162,7 @@ describe("an answer stands", () => {
     expect([result.text, result.end?.reason, wire.requests.length]).toEqual([text, "completed", 1]);
   });
 
-  it("that a vendor's own model gives", async () => {
+  it("from a vendor's own model", async () => {
     const claude = (wire: RondoWire): Model =>
       bedrock("anthropic.claude-sonnet-5-v1:0", { baseURL: wire.urlFor("bedrock"), apiKey: "k" });
     expect((await asked([say(hermes)], { make: claude })).result.text).toBe(hermes);
@@ -173,7 +173,7 @@ describe("an answer stands", () => {
     expect(readAt("https://openrouter.ai/api/v1", gpt)).not.toBe(gpt);
   });
 
-  it("where a person, the system prompt or a tool wrote such marks: it may show what it was asked for", async () => {
+  it("if a user, the system prompt or a tool wrote such tokens: it may show what was asked for", async () => {
     const spoken = "Repeat: <tool_call>";
     expect((await asked([say(hermes)], { input: spoken })).result.text).toBe(hermes);
     expect((await asked([say(hermes)], { system: spoken })).result.text).toBe(hermes);

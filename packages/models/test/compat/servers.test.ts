@@ -53,11 +53,11 @@ const noTools = (server: string): boolean => serverPersonalities[server]?.rules.
 const tells = ({ style }: ServerPersonality): boolean => style.reasoning !== "none";
 
 describe("the table", () => {
-  it("is the only place servers are played from: an unknown name says what there is", async () => {
+  it("is the only source of played servers: the error for an unknown name lists them", async () => {
     await expect(play("nobody", [], async () => {})).rejects.toThrow(/no server "nobody".*mistral/);
   });
 
-  it("shows the model its mistake where Groq refuses a call, by a status or inside a stream (F151)", async () => {
+  it("shows the model its mistake if Groq refuses a call, by a status or inside a stream (F151)", async () => {
     const error = {
       message: "Tool call validation failed: missing properties: 'city'",
       type: "invalid_request_error",
@@ -83,7 +83,7 @@ describe("the table", () => {
     });
   });
 
-  it("has a server to be tried against for every row", () => {
+  it("has a server to test with for every row", () => {
     expect(Object.keys(serverPersonalities).sort()).toEqual(Object.keys(compatibleServers).sort());
   });
 });
@@ -92,7 +92,7 @@ describe.each(rows)("%s", (server, personality) => {
   it.each([
     ["as a stream", true],
     ["at once", false],
-  ])("runs tools over two turns, and nothing that is sent is refused: %s", async (_, stream) => {
+  ])("runs tools over two turns, and no request is refused: %s", async (_, stream) => {
     const ran: Json[] = [];
     const weather = tool({
       name: "weather",
@@ -145,7 +145,7 @@ describe.each(rows)("%s", (server, personality) => {
     );
   });
 
-  it("takes a conversation over that other models began, with their reasoning, ids and images", async () => {
+  it("accepts a conversation begun by other models, with their reasoning, ids and images", async () => {
     await play(personality, [say("Taken over.")], async (played) => {
       const model = modelOf(server, played.url);
       const answer = await ask(model, { messages: foreign(noTools(server)), tools: toolsOf(server) });
@@ -164,7 +164,7 @@ describe.each(rows)("%s", (server, personality) => {
   });
 
   if (!noTools(server))
-    it("takes a history that begins in the middle, without a user", async () => {
+    it("accepts a history that begins in the middle, without a user message", async () => {
       await play(personality, [say("Taken over.")], async (played) => {
         await ask(modelOf(server, played.url), {
           // Without the image, which would travel in a user message of its own.
@@ -176,7 +176,7 @@ describe.each(rows)("%s", (server, personality) => {
       });
     });
 
-  it("takes a history that ends with the assistant, as a run that goes on has it", async () => {
+  it("accepts a history that ends with the assistant, as a resumed run may have", async () => {
     await play(personality, [say("More.")], async (played) => {
       const [last] = foreign(true).slice(-3);
       await ask(modelOf(server, played.url), { messages: [userText("Look."), last as Message] });
@@ -184,7 +184,7 @@ describe.each(rows)("%s", (server, personality) => {
     });
   });
 
-  it("takes every setting there is, or says with a warning that it leaves it out", async () => {
+  it("gets every setting, or a warning says that it was left out", async () => {
     await play(personality, [say("ok")], async (played) => {
       const warned: string[] = [];
       await ask(modelOf(server, played.url), everySetting(server), warned);
@@ -209,7 +209,7 @@ describe.each(rows)("%s", (server, personality) => {
   // A table that nothing depends on is decoration. OpenRouter refuses next to nothing: its row is about what is kept.
   const matters = server !== "openrouter" && Object.keys(compatibleServers[server]?.compat ?? {}).length > 1;
   if (matters)
-    it("refuses what it would be sent without its row", async () => {
+    it("refuses what would be sent without its row", async () => {
       const row: JsonObject = { ...(compatibleServers[server]?.compat as JsonObject | undefined) };
       const openai = Object.fromEntries(Object.keys(row).map((quirk) => [quirk, null]));
       await play(personality, [say("ok"), say("ok"), say("ok")], async (played) => {
@@ -253,7 +253,7 @@ describe.each(rows)("%s", (server, personality) => {
     });
   });
 
-  it("has its refusal told in the server's own words", async () => {
+  it("has its refusal shown in the server's own words", async () => {
     const strict: ServerPersonality = { ...personality, rules: { ...personality.rules, refused: ["model"] } };
     await play(strict, [], async (played) => {
       const thrown = await ask(modelOf(server, played.url), { messages: [userText("hi")], tools: [] }).then(

@@ -130,7 +130,7 @@ describe("thinking in the content", () => {
       expect(shape(decode(pieces, { thinkTags: "leading", ...compat }))).toEqual(expected);
   });
 
-  it("is not looked for where the server tells reasoning apart itself", () => {
+  it("is not searched for if the server separates reasoning itself", () => {
     const message = decode(["a</think>b"], { thinkTags: "starts_inside" }, { reasoning_content: "r" });
     expect(shape(message)).toEqual(["reasoning: r", "text: a</think>b"]);
   });
@@ -164,7 +164,7 @@ describe("thinking in the content", () => {
     );
   });
 
-  it("is found with work that grows with the text, not with its square", () => {
+  it("is found in linear time, not quadratic", () => {
     let told = 0;
     const splitter = new ThinkSplitter((_, text) => {
       told += text.length;
@@ -179,7 +179,7 @@ describe("thinking in the content", () => {
   });
 });
 
-describe("channels of gpt-oss in the content", () => {
+describe("gpt-oss channels in the content", () => {
   const full =
     "<|channel|>analysis<|message|>Think.<|end|><|start|>assistant<|channel|>final<|message|>Done.<|return|>";
   it.each<[string, string, string[]]>([
@@ -235,7 +235,7 @@ describe("channels of gpt-oss in the content", () => {
       expect(shape(decode(pieces, { harmony: true }))).toEqual(expected);
   });
 
-  it("are told while they come, however long the first of them is", () => {
+  it("are emitted as they come, however long the first of them is", () => {
     let told = 0;
     const splitter = new HarmonySplitter(
       (_, text) => {
@@ -248,7 +248,7 @@ describe("channels of gpt-oss in the content", () => {
     expect(told).toBeGreaterThan(100_000);
   });
 
-  it("give way to calls that are told as calls", () => {
+  it("are ignored if calls come as native calls", () => {
     const leaked = "<|channel|>commentary to=functions.f<|message|>{}<|call|>";
     const message = decode(
       [leaked],

@@ -65,7 +65,7 @@ describe("choosing a server", () => {
     expect(chooseServer("mine", baseURL).name).toBeUndefined();
   });
 
-  it("sends no non-standard server a store, a developer or a strict tool", () => {
+  it("sends no non-standard server a store field, a developer role or a strict tool", () => {
     for (const provider of ["zai", "cerebras", "xai", "mistral", "deepseek"]) {
       const { body, warnings } = send(
         provider,
@@ -83,7 +83,7 @@ describe("choosing a server", () => {
     }
   });
 
-  it("gives OpenAI's address moved elsewhere the quirks of who answers there", async () => {
+  it("gives another address for OpenAI the quirks of the server there", async () => {
     await play("deepseek", [say("ok")], async (played) => {
       let url = "";
       const model = openai.chat("deepseek-chat", {
@@ -108,7 +108,7 @@ describe("choosing a server", () => {
     ["http://127.0.0.1:8000/v1", ["reasoning", "text"]],
     ["https://api.openai.com/v1", ["text"]],
   ])(
-    "reads thinking in the content of OpenAI's protocol at %s as what it is there (F113)",
+    "reads thinking in the content of OpenAI's protocol at %s as reasoning (F113)",
     async (baseURL, kinds) => {
       const said = {
         choices: [{ index: 0, message: { content: "<think>hm</think>hi" }, finish_reason: "stop" }],
@@ -124,7 +124,7 @@ describe("choosing a server", () => {
   );
 
   it.each(["vllm", "sglang", "ollama", "llamacpp", "lmstudio", "nobody-knows-it"])(
-    "sends %s roles that alternate, as its templates want them (F128)",
+    "sends %s alternating roles, as its templates require (F128)",
     (provider) => {
       const { body } = send(provider, {
         messages: [
@@ -139,7 +139,7 @@ describe("choosing a server", () => {
   );
 });
 
-describe("a server by name", () => {
+describe("a server chosen by name", () => {
   const named = Object.keys(compatibleServers).filter(
     (name) => !["openai", "azure", "ollama"].includes(name),
   );
@@ -154,7 +154,7 @@ describe("a server by name", () => {
     });
   });
 
-  it("is named by its key's variable when there is none", async () => {
+  it("is named by its key's variable if the key is missing", async () => {
     const variables = ["GROQ_API_KEY"];
     const before = variables.map((name) => process.env[name]);
     for (const name of variables) delete process.env[name];
@@ -173,7 +173,7 @@ describe("a server by name", () => {
     }
   });
 
-  it("can have every quirk set otherwise, one by one", () => {
+  it("can have every quirk overridden, one by one", () => {
     const fields = (compat: JsonObject): JsonObject =>
       send("deepseek", { settings: { maxOutputTokens: 5 } }, { compat }).body;
     expect(fields({}).max_tokens).toBe(5);
@@ -181,7 +181,7 @@ describe("a server by name", () => {
     expect(fields({ streamUsage: false }).stream_options).toBeUndefined();
   });
 
-  it("carries the headers of its row, and a user's own win", async () => {
+  it("sends the headers of its row, and a user's own override them", async () => {
     await play("copilot", [say("ok"), say("ok")], async (played) => {
       const ask = async (messages: Message[]): Promise<unknown> =>
         await face
@@ -224,7 +224,7 @@ describe("columns", () => {
     ["siliconflow", ""],
     ["moonshot", " "],
     ["xiaomi", " "],
-  ])("%s gets its least filler where a tool turn has no reasoning of its own (F104)", (provider, fill) => {
+  ])("%s gets its least filler if a tool turn has no reasoning of its own (F104)", (provider, fill) => {
     const fields = (messages: Message[]): unknown =>
       send(provider, { messages, tools: one }).body.messages[1]?.reasoning_content;
     expect(fields(call("elsewhere", "anthropic"))).toBe(fill);
@@ -233,7 +233,7 @@ describe("columns", () => {
     expect(fields(call("mine", provider, "another-model"))).toBe(fill);
   });
 
-  it.each(["siliconflow", "xiaomi"])("%s gets all reasoning back as it was (F104)", (provider) => {
+  it.each(["siliconflow", "xiaomi"])("%s gets all reasoning back unchanged (F104)", (provider) => {
     const answer: Message = {
       role: "assistant",
       content: [
@@ -255,7 +255,7 @@ describe("columns", () => {
     if (provider === "xiaomi") expect(body.messages[1]?.content).toBe("");
   });
 
-  it("passes on the options of every row, and those alone", () => {
+  it("passes on the options of every row, and only those", () => {
     for (const [provider, { compat }] of Object.entries(compatibleServers)) {
       const options = Object.fromEntries((compat.options ?? []).map((name) => [name, name]));
       const { body, warnings } = send(provider, {
@@ -267,7 +267,7 @@ describe("columns", () => {
     }
   });
 
-  it("reads thinking out of the content wherever a row says that it may stand there (F113)", () => {
+  it("reads thinking from the content if a row says that it may be there (F113)", () => {
     for (const [provider, server] of Object.entries({
       ...compatibleServers,
       unknown: chooseServer("?", undefined).server,
@@ -297,7 +297,7 @@ describe("columns", () => {
       );
   });
 
-  it("sends top_k to those who take it, and says so to the others", () => {
+  it("sends top_k to servers that accept it, and warns for others", () => {
     const takes = Object.keys(compatibleServers).filter((provider) => {
       const { body, warnings } = send(provider, { settings: { topK: 40 } });
       expect(warnings).toHaveLength(body.top_k === 40 ? 0 : 1);
@@ -318,7 +318,7 @@ describe("columns", () => {
     ]);
   });
 
-  it("reads gpt-oss's channels wherever it may be served, and nobody else's (F236)", () => {
+  it("reads gpt-oss's channels wherever it may be served, and no other model's (F236)", () => {
     const closed = [
       "deepseek",
       "mistral",
@@ -340,7 +340,7 @@ describe("columns", () => {
     }
   });
 
-  it("gives Kimi's calls the ids it was taught, wherever it is served", () => {
+  it("gives Kimi's calls ids in its trained form, wherever it is served", () => {
     for (const server of [...Object.values(compatibleServers), chooseServer(undefined, undefined).server]) {
       for (const model of ["moonshotai/Kimi-K2-Thinking", "kimi_k2.5"])
         expect(compatOf(server, model).idForm).toBe("functions");
@@ -348,7 +348,7 @@ describe("columns", () => {
     }
   });
 
-  it("asks OpenAI alone for strict tools, where the schema allows it, and names a developer to its reasoning models", () => {
+  it("requests strict tools from OpenAI only, if the schema allows it, and uses the developer role for its reasoning models", () => {
     const strict = {
       type: "object",
       properties: { a: { type: "string" } },
@@ -377,13 +377,13 @@ describe("columns", () => {
     ]).toEqual(["developer", "developer", "system", "system"]);
   });
 
-  it("forces a call in the server's own word", () => {
+  it("forces a call with the server's own value", () => {
     const word = (provider: string): unknown =>
       send(provider, { tools: one, toolChoice: "any" }).body.tool_choice;
     expect([word("mistral"), word("groq")]).toEqual(["any", "required"]);
   });
 
-  it("forces a call while thinking only where that is taken (F135)", () => {
+  it("forces a call while thinking only if that is accepted (F135)", () => {
     const chosen = (provider: string, settings: ModelRequest["settings"]): unknown[] => {
       const { body, warnings } = send(provider, { tools: one, toolChoice: "any", settings });
       return [body.tool_choice, body.thinking ?? body.enable_thinking, warnings.length];
@@ -396,7 +396,7 @@ describe("columns", () => {
     expect(chosen("openai", {})).toEqual(["required", undefined, 0]);
   });
 
-  it("asks every server to think, and not to, in its own words", () => {
+  it("turns thinking on and off in each server's own form", () => {
     const params = ["reasoning_effort", "reasoning", "thinking", "enable_thinking", "chat_template_kwargs"];
     const asked = (provider: string, reasoning: "high" | "off"): JsonObject => {
       const { body } = send(provider, { settings: { reasoning } });
@@ -431,7 +431,7 @@ describe("columns", () => {
       ]);
   });
 
-  it("sends thinking back to MiniMax on every turn, as its documents ask", () => {
+  it("sends thinking back to MiniMax in every turn, as its documentation requires", () => {
     const thought: Message = {
       role: "assistant",
       content: [
@@ -445,7 +445,7 @@ describe("columns", () => {
     expect(body.messages[1]?.content).toBe("<think>hm</think>\n\nYes.");
   });
 
-  it("asks for the nearest effort the server knows", () => {
+  it("requests the nearest effort that the server knows", () => {
     const effort = (
       provider: string,
       reasoning: NonNullable<ModelRequest["settings"]["reasoning"]>,
@@ -460,7 +460,7 @@ describe("columns", () => {
     expect(effort("groq", "medium", "openai/gpt-oss-20b")).toBe("medium");
   });
 
-  it("leaves the schema out beside tools where the two exclude each other (F144)", () => {
+  it("leaves the schema out if it may not be sent with tools (F144)", () => {
     const outputSchema = { type: "object", properties: {} };
     expect(send("groq", { outputSchema }).body.response_format).toMatchObject({ type: "json_schema" });
     const { body, warnings } = send("groq", { outputSchema, tools: one });
@@ -468,7 +468,7 @@ describe("columns", () => {
     expect(warnings).toHaveLength(1);
   });
 
-  it("never sends an empty list of tools, and declares one where a history with calls needs it (F131, F132)", () => {
+  it("never sends an empty list of tools, and declares one if a history with calls needs it (F131, F132)", () => {
     for (const provider of Object.keys(compatibleServers)) {
       const { body } = send(provider, { messages: call("x") });
       if (provider === "litellm") expect(body.tools).toHaveLength(1);
@@ -477,7 +477,7 @@ describe("columns", () => {
     }
   });
 
-  it("says before sending that a server takes no tools, or not so many (F061, F145)", () => {
+  it("fails before sending if a server supports no tools, or not so many (F061, F145)", () => {
     const tools = Array.from({ length: 129 }, (_, at) => ({
       ...one[0],
       name: `f${at}`,
@@ -488,7 +488,7 @@ describe("columns", () => {
     expect(send("ollama", { tools }).body.tools).toHaveLength(129);
   });
 
-  it("breaks control tokens of templates in all that others may have written, and in no system prompt (F237)", () => {
+  it("breaks control tokens of templates up in everything that others may have written, but not in a system prompt (F237)", () => {
     const text = "a<|im_end|>b<start_of_turn>c[INST]d<｜User｜>e<<SYS>>[TOOL_CALLS] if (a<b || c>d) x|>y";
     const broken =
       "a< |im_end|>b< start_of_turn>c[ INST]d< ｜User｜>e< <SYS>>[ TOOL_CALLS] if (a<b || c>d) x|>y";
@@ -509,7 +509,7 @@ describe("columns", () => {
     expect(send("openai", { messages }).body.messages[0]?.content).toBe(text);
   });
 
-  it("keeps the start of a request the same from step to step, whatever the row", () => {
+  it("keeps the beginning of a request the same from step to step, with any row", () => {
     const history = [
       ...call("t"),
       ...call("u")

@@ -117,7 +117,7 @@ describe.each(providers)("rondo run --model $model", ({ name, model, api, keys, 
     expect([wire.violations, wire.problems]).toEqual([[], []]);
   });
 
-  it("without a key says which variable to set, and asks nothing of the network", async () => {
+  it("without a key names the variable to set, and sends no request", async () => {
     const wire = await serve();
     const out = await rondo({ [address]: wire.urlFor(name) }, "--model", model, "--quiet", "hi");
     expectFailure(out, /there is no key for/, keys[0], /in the environment/);
@@ -177,7 +177,7 @@ describe("rondo run and the network", () => {
     expect(out.stderr).toContain("AWS_BEARER_TOKEN_BEDROCK is set: choose a model, as bedrock/NAME");
   });
 
-  it("a host that cannot be reached is named, after the attempts that are worth it", async () => {
+  it("a host that cannot be reached is named, after a few attempts", async () => {
     // A port that was free a moment ago: nobody listens there.
     const free = createServer();
     const port = await new Promise<number>((resolve) => {
@@ -194,7 +194,7 @@ describe("rondo run and the network", () => {
     expectFailure(out, new RegExp(`127\\.0\\.0\\.1:${port}`), /ECONNREFUSED|refused|reach/);
   });
 
-  it("a base URL that is none is refused with an example", async () => {
+  it("an invalid base URL is refused with an example", async () => {
     const out = await rondo(
       { ANTHROPIC_API_KEY: key, ANTHROPIC_BASE_URL: "my-proxy" },
       "--model",
@@ -208,7 +208,7 @@ describe("rondo run and the network", () => {
     );
   });
 
-  it("a spent quota is told in the provider's words, and not tried again", async () => {
+  it("a used-up quota is reported in the provider's words, and not retried", async () => {
     const wire = await serve({ script: [fail("quota_exhausted"), say("never")] });
     const out = await rondo(
       { ANTHROPIC_API_KEY: key, ANTHROPIC_BASE_URL: wire.url },
@@ -221,7 +221,7 @@ describe("rondo run and the network", () => {
     expect(wire.requests).toHaveLength(1);
   });
 
-  it("a busy moment is waited for", async () => {
+  it("an overload is waited for", async () => {
     const wire = await serve({ script: [status(529, { retryAfterMs: 20, form: "ms" }), say("Hello.")] });
     const out = await rondo(
       { ANTHROPIC_API_KEY: key, ANTHROPIC_BASE_URL: wire.url },

@@ -12,7 +12,7 @@ describe.each(
   ),
 )("an answer of $name that is cut", ({ row, stream }) => {
   it.each(["end", "close"] as const)(
-    "at any byte (%s) is whole or an error, and half a call never shows",
+    "at any byte (%s) gives a complete answer or an error, and half a call never shows",
     async (how: CutHow) => {
       const wire = await serve(
         (_, number) => (number === 1 ? telling : [telling, cutAt(places[number - 2] ?? 0, how)]),

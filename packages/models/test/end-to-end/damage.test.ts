@@ -6,8 +6,8 @@ import { contentType, corrupt, duplicate, garbage, plainJson, slow } from "@rond
 import { describe, expect, it } from "vitest";
 import { attempt, callsIn, errorOf, type Row, rows, serve, sizeOf, telling } from "./stack.ts";
 
-describe("a stream that is damaged", () => {
-  it("of AWS's: a flipped bit anywhere is noticed", async () => {
+describe("a damaged stream", () => {
+  it("of AWS's: a flipped bit is noticed at any position", async () => {
     const row = rows.find(({ name }) => name === "bedrock") as Row;
     const size = await sizeOf(row, true);
     const places = Array.from({ length: Math.floor(size / 13) }, (_, at) => at * 13);
@@ -22,7 +22,7 @@ describe("a stream that is damaged", () => {
   });
 
   it.each(rows)(
-    "$name: a frame of nonsense is an error that shows it, never skipped in silence",
+    "$name: a nonsense frame is an error that contains it, never skipped silently",
     async (row) => {
       const wire = await serve([[say("One, two, three."), garbage("!{nonsense", 2)]]);
       const error = await errorOf(row.model(wire));
@@ -31,7 +31,7 @@ describe("a stream that is damaged", () => {
     },
   );
 
-  it.each(rows)("$name: bytes that dribble in one at a time are the same answer", async (row) => {
+  it.each(rows)("$name: single bytes give the same answer", async (row) => {
     const wire = await serve([[telling, slow(1)], telling]);
     const dribbled = await attempt(row.model(wire));
     const plain = await attempt(row.model(wire));
@@ -41,7 +41,7 @@ describe("a stream that is damaged", () => {
   });
 
   it.each(rows)(
-    "$name: a stream under another content type, and plain JSON in place of a stream, are read",
+    "$name: a stream with another content type, and plain JSON in place of a stream, are read",
     async (row) => {
       const wire = await serve([
         [telling, contentType("text/plain")],

@@ -30,7 +30,7 @@ const roles = (messages: readonly Message[]): string => messages.map((message) =
 describe.each(cells)("$name", ({ row, mode }) => {
   const { stream } = mode;
 
-  it("gives the text, its deltas, the counts and the stop of an answer", async () => {
+  it("returns the text, its deltas, the usage and the stop reason of an answer", async () => {
     const wire = await serve(
       [
         [
@@ -56,7 +56,7 @@ describe.each(cells)("$name", ({ row, mode }) => {
     expectValid(wire, result);
   });
 
-  it("runs a tool with the arguments as they were meant and sends its result back", async () => {
+  it("runs a tool with the intended arguments and sends its result back", async () => {
     const seen: Seen[] = [];
     const wire = await serve([call("weather", { city: 'Ōsaka "北"\\', days: 3 }), say("Cold.")], mode);
     const agent = new Agent({ model: row.model(wire, { stream }), tools: [weather(seen)] });
@@ -70,7 +70,7 @@ describe.each(cells)("$name", ({ row, mode }) => {
     expectValid(wire, result);
   });
 
-  it("runs calls without arguments, and several at once, and answers each once, in their order", async () => {
+  it("runs calls without arguments, and several at once, with one result each, in their order", async () => {
     const seen: string[] = [];
     const now = tool({
       name: "now",
@@ -107,7 +107,7 @@ describe.each(cells)("$name", ({ row, mode }) => {
     expectValid(wire, result);
   });
 
-  it("keeps reasoning, and gives back what only its provider understands", async () => {
+  it("keeps reasoning, and sends back what only its provider understands", async () => {
     const wire = await serve(
       [
         [think("Where is Oslo? Up north."), call("weather", { city: "Oslo" })],
@@ -155,7 +155,7 @@ describe.each(cells)("$name", ({ row, mode }) => {
     expectValid(wire, result);
   });
 
-  it("runs nothing of an answer whose call was cut off, tells the model, and goes on", async () => {
+  it("runs nothing of an answer whose call was cut off, tells the model, and continues", async () => {
     const seen: Seen[] = [];
     const wire = await serve(
       [
@@ -177,7 +177,7 @@ describe.each(cells)("$name", ({ row, mode }) => {
     expectValid(wire, result);
   });
 
-  it("tells the model of arguments that are no JSON, and never runs them", async () => {
+  it("tells the model that arguments are not JSON, and never runs them", async () => {
     const seen: Seen[] = [];
     const wire = await serve(
       [badArgs("weather", '{"city": Oslo}'), call("weather", { city: "Oslo" }), say("Cold.")],
@@ -190,14 +190,14 @@ describe.each(cells)("$name", ({ row, mode }) => {
     expectValid(wire, result);
   });
 
-  it("asks once more after an empty answer", async () => {
+  it("calls the model again once after an empty answer", async () => {
     const wire = await serve([[], say("Here.")], mode);
     const result = await new Agent({ model: row.model(wire, { stream }), retry: { baseMs: 1 } }).run("Hello");
     expect(result).toMatchObject({ end: { reason: "completed" }, text: "Here." });
     expectValid(wire, result);
   });
 
-  it("gives typed output, also after tools, and asks again for what does not fit", async () => {
+  it("returns typed output, also after tools, and requests it again if it does not fit", async () => {
     const output = z.object({ city: z.string(), degrees: z.number() });
     const wire = await serve((request) => {
       const told = request.text;
@@ -215,7 +215,7 @@ describe.each(cells)("$name", ({ row, mode }) => {
 });
 
 describe("one session, several models", () => {
-  it("every order of two providers carries the conversation over, with calls, results and reasoning", async () => {
+  it("with any order of two providers continues the conversation, with calls, results and reasoning", async () => {
     for (const first of rows)
       for (const second of rows) {
         const wire = await serve([
@@ -256,7 +256,7 @@ describe("one session, several models", () => {
       }
   });
 
-  it("a fall-back in mid-run goes on where the first model stopped", async () => {
+  it("a fallback in the middle of a run continues where the first model stopped", async () => {
     for (const [at, first] of rows.entries()) {
       const second = rows[(at + 1) % rows.length] ?? first;
       const wire = await serve((request, number) =>
@@ -299,7 +299,7 @@ const wireApi = {
 } as const;
 
 describe("an answer that pauses", () => {
-  it("is sent back as it is to Anthropic, and goes on", async () => {
+  it("is sent back unchanged to Anthropic, and continues", async () => {
     const search = {
       type: "server_tool_use",
       id: "srvtoolu_1",
@@ -318,7 +318,7 @@ describe("an answer that pauses", () => {
     expectValid(wire, result);
   });
 
-  it("is bounded: a model that only pauses ends the run", async () => {
+  it("has a limit: a model that only pauses ends the run", async () => {
     const wire = await serve(
       [
         [

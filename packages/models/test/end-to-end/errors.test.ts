@@ -50,7 +50,7 @@ describe.each(rows)("errors of $name", (row: Row) => {
     [503, "overloaded"],
     [504, "timeout"],
     [529, "overloaded"],
-  ] as const)("status %i is %s, also behind a proxy's page", async (code, kind) => {
+  ] as const)("status %i is %s, also with a proxy's page as the body", async (code, kind) => {
     const wire = await serve([
       status(code),
       raw(`<html><head><title>${code} from a proxy</title></head></html>`, {
@@ -87,7 +87,7 @@ describe.each(rows)("errors of $name", (row: Row) => {
     },
   );
 
-  it("a wrong key and a missing one are refused at the door, and the error says where the key comes from", async () => {
+  it("a wrong key and a missing one are refused, and the error says where the key comes from", async () => {
     const wire = await serve([say("hi")], { key: "another-key-entirely" });
     const error = await errorOf(row.model(wire));
     expect([error.kind, error.retryable]).toEqual(["auth", false]);
@@ -95,14 +95,14 @@ describe.each(rows)("errors of $name", (row: Row) => {
     expect(error.message).not.toContain("key-of-the-tests");
   });
 
-  it("an unknown model is told with its name and what to check", async () => {
+  it("an unknown model is named in the error, with what to check", async () => {
     const wire = await serve([say("hi")], { models: ["the-only-one"] });
     const error = await errorOf(row.model(wire));
     expect([error.kind, error.status]).toEqual(["invalid_request", 404]);
     expect(error.message).toMatch(/Check the model's name/);
   });
 
-  it("an error inside a stream is typed, and brings what had arrived", async () => {
+  it("an error inside a stream is typed, and has the partial answer", async () => {
     for (const [kind, wanted] of [
       ["overloaded", "overloaded"],
       ["rate_limit", "rate_limit"],
@@ -115,7 +115,7 @@ describe.each(rows)("errors of $name", (row: Row) => {
     }
   });
 
-  it("a stream that ends without its finish is truncated, and brings what had arrived", async () => {
+  it("a stream that ends without its finish is truncated, and has the partial answer", async () => {
     const wire = await serve([[say("I was about"), cut()]]);
     const error = await errorOf(row.model(wire));
     expect([error.kind, error.retryable]).toEqual(["stream_truncated", true]);

@@ -8,7 +8,7 @@ import { describe, expect, it } from "vitest";
 import { errorOf, expectValid, of, type Row, rows, serve, watched, weather } from "./stack.ts";
 
 describe.each(rows)("the loop over $name", (row: Row) => {
-  it("asks again after failures that pass, without storing anything of them, and tells the waits", async () => {
+  it("retries failures that pass, without storing anything of them, and reports the waits", async () => {
     const wire = await serve([
       status(529),
       [say("half a"), cut()],
@@ -32,7 +32,7 @@ describe.each(rows)("the loop over $name", (row: Row) => {
     expectValid(wire, result);
   });
 
-  it("gives up at once where another try is senseless, with the provider's words", async () => {
+  it("gives up at once if a retry is useless, with the provider's words", async () => {
     const wire = await serve([fail("quota_exhausted")]);
     const result = await new Agent({ model: row.model(wire) }).run("hi");
     expect(result.end).toMatchObject({ reason: "error", error: { kind: "quota_exhausted" } });
@@ -58,7 +58,7 @@ describe.each(rows)("the loop over $name", (row: Row) => {
     expectValid(wire, result);
   });
 
-  it("an abort ends a stalled call at once, and the server sees the connection go", async () => {
+  it("an abort ends a stalled call at once, and the server sees the connection close", async () => {
     const held = stall({ afterText: "I was" });
     const wire = await serve([held]);
     const controller = new AbortController();
@@ -68,7 +68,7 @@ describe.each(rows)("the loop over $name", (row: Row) => {
     await expect(running).rejects.toMatchObject({ kind: "aborted" });
   });
 
-  it("an answer of a proxy's page in place of a model's is told as such", async () => {
+  it("a proxy's page in place of an answer is reported as such", async () => {
     const wire = await serve([
       raw("<html><title>Please log in</title></html>", { headers: { "content-type": "text/html" } }),
     ]);
@@ -77,8 +77,8 @@ describe.each(rows)("the loop over $name", (row: Row) => {
   });
 });
 
-describe("clocks", () => {
-  it("on every provider tell silence before an answer from silence in it, and take no ping for life", async () => {
+describe("timeouts", () => {
+  it("on every provider distinguish silence before an answer from silence in it, and ignore pings", async () => {
     const turns: { [task: string]: WireTurn } = {
       silent: stall(),
       late: delayed(60_000),

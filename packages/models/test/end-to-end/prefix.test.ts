@@ -54,7 +54,7 @@ function expectExtending(wire: RondoWire): void {
 }
 
 describe.each(rows)("a run of 20 steps on $name", (row) => {
-  it("never breaks the prefix, and each body extends the one before", async () => {
+  it("never changes the prefix, and each body extends the one before", async () => {
     const wire = await serve((_, number) => {
       if (number > steps - 1) return say("Done.");
       const path = `file-${number}`;
@@ -81,7 +81,7 @@ describe.each(rows)("a run of 20 steps on $name", (row) => {
     expectValid(wire, result);
   });
 
-  it("nor do further runs of the session, nor a retry", async () => {
+  it("does not change it in further runs of the session, nor in a retry", async () => {
     const wire = await serve([
       call("read", { path: "a" }),
       { wire: "status", status: 529, options: {} },
@@ -105,8 +105,8 @@ describe.each(rows)("a run of 20 steps on $name", (row) => {
   });
 });
 
-describe("what breaks the prefix", () => {
-  it("is told with the request: another system prompt, another tool", async () => {
+describe("a change of the prefix", () => {
+  it("is reported with the request: another system prompt, another tool", async () => {
     const [row] = rows;
     const wire = await serve([say("One."), say("Two.")]);
     if (row === undefined) throw new Error("no row");

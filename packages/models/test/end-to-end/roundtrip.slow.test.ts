@@ -101,7 +101,7 @@ describe.each(rows)("a conversation with $name", (row) => {
   // OpenAI's encoders take the loop's promises for granted; the others mend what breaks them.
   const forms = { canonical, ...(row.name.startsWith("openai") ? {} : { wild }) };
   it.each(Object.entries(forms))(
-    "of %s form keeps the provider's rules, and the answer is what was meant",
+    "of %s form follows the provider's rules, and the answer is the intended one",
     async (_, asked) => {
       let next: Turn = [];
       const wires = await Promise.all(

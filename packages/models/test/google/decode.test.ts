@@ -57,7 +57,7 @@ describe("the end of an answer", () => {
     ]);
   });
 
-  it("that comes once more with its calls is told once", () => {
+  it("that is repeated with its calls is emitted once", () => {
     const last = {
       candidates: [
         { content: { parts: [{ functionCall: { name: "f", args: { a: 1 } } }] }, finishReason: "STOP" },
@@ -70,7 +70,7 @@ describe("the end of an answer", () => {
     expect(callsOf(stream(call, last).message)).toHaveLength(2);
   });
 
-  it("is read out of the response that Code Assist hands it on in", () => {
+  it("is read from the response in which Code Assist wraps it", () => {
     const { message } = stream(
       { response: says({ text: "hel" }), traceId: "t" },
       { response: says({ text: "lo" }) },
@@ -88,7 +88,7 @@ describe("the end of an answer", () => {
     expect(textOf(stream(bare, ends("STOP")).message)).toBe("a");
   });
 
-  it("keeps earlier parts when the last event has no content (F025)", () => {
+  it("keeps earlier parts if the last event has no content (F025)", () => {
     const { message } = stream(says({ text: "hel" }), says({ text: "lo" }), ends("STOP"));
     expect(message.content).toEqual([{ type: "text", text: "hello" }]);
     expect(message.stop.kind).toBe("end_turn");
@@ -130,7 +130,7 @@ describe("the end of an answer", () => {
     expect(message.stop.detail).toContain("list_files");
   });
 
-  it("is a content filter with its ratings when the answer was blocked (F023)", () => {
+  it("is a content filter with its ratings if the answer was blocked (F023)", () => {
     const { message } = stream(
       says({ text: "Sure, " }),
       ends("SAFETY", {
@@ -146,7 +146,7 @@ describe("the end of an answer", () => {
     });
   });
 
-  it("is a content filter with the provider's words when the prompt was blocked (F024)", () => {
+  it("is a content filter with the provider's words if the prompt was blocked (F024)", () => {
     const body = {
       promptFeedback: {
         blockReason: "MODEL_ARMOR",
@@ -167,7 +167,7 @@ describe("the end of an answer", () => {
     ["nothing but usage", [{ usageMetadata: { promptTokenCount: 7, totalTokenCount: 7 } }]],
     ["an empty list of candidates", [{ candidates: [] }]],
   ] as [string, Json[]][])(
-    "is an empty response, to be asked for again, after %s (F026)",
+    "is an empty response, to be requested again, after %s (F026)",
     (_name, chunks) => {
       const error = failure(() => stream(...chunks));
       expect(error.kind).toBe("empty_response");
@@ -175,12 +175,12 @@ describe("the end of an answer", () => {
     },
   );
 
-  it("is an empty answer, and no error, when a candidate ended with nothing in it (F020)", () => {
+  it("is an empty answer, and no error, if a candidate ended without content (F020)", () => {
     const { message } = stream(ends("STOP"));
     expect(message).toMatchObject({ content: [], stop: { kind: "end_turn" } });
   });
 
-  it("is missing, and so the stream was truncated, when no finish reason came (F159)", () => {
+  it("is missing, so that the stream was truncated, if no finish reason came (F159)", () => {
     const error = failure(() => stream(says({ text: "Hel" }), calls({ name: "f", args: {} })));
     expect(error.kind).toBe("stream_truncated");
     expect(error.partial?.content).toEqual([{ type: "text", text: "Hel" }]);
@@ -198,7 +198,7 @@ describe("the end of an answer", () => {
     expect(textOf(decoder.end())).toBe("ab");
   });
 
-  it("keeps a word it does not know, and judges by the content (F012)", () => {
+  it("keeps an unknown word, and decides by the content (F012)", () => {
     expect(stream(says({ text: "x" }), ends("SOMETHING_NEW")).message.stop).toEqual({
       kind: "unknown",
       wire: "unknown",
@@ -218,7 +218,7 @@ describe("the end of an answer", () => {
     expect(stream(says({ text: "x" }), ends(word)).message.stop).toMatchObject({ wire, raw: word });
   });
 
-  it("was broken off where a gateway's word says so, and can be tried again (F012)", () => {
+  it("is a retryable error if a gateway's word says so (F012)", () => {
     expect(failure(() => stream(says({ text: "x" }), ends("network_error")))).toMatchObject({
       kind: "server_error",
       retryable: true,
@@ -227,7 +227,7 @@ describe("the end of an answer", () => {
     expect(stream(says({ text: "x" }), ends("NO_IMAGE")).message.stop.kind).toBe("error");
   });
 
-  it.each(Object.entries(googleStops))("means what its table says of %s", (word, kind) => {
+  it.each(Object.entries(googleStops))("means what its table says for %s", (word, kind) => {
     expect(stream(says({ text: "x" }), ends(word)).message.stop).toMatchObject({
       kind,
       wire: kind,
@@ -237,7 +237,7 @@ describe("the end of an answer", () => {
 });
 
 describe("parts", () => {
-  it("keep a signature on the part it came with, empty or not, and join nothing to it (F106, F107)", () => {
+  it("keep a signature on the part it came with, empty or not, and are not joined to others (F106, F107)", () => {
     const { message } = stream(
       says({ text: "thinking", thought: true }),
       says({ text: "Hel" }),
@@ -254,7 +254,7 @@ describe("parts", () => {
     ]);
   });
 
-  it("say what they add while they arrive, with the position they end up in", () => {
+  it("are emitted as they arrive, with their final position", () => {
     const { message, events } = stream(
       says({ text: "hm", thought: true }),
       says({ text: "a" }),
@@ -271,7 +271,7 @@ describe("parts", () => {
     expect(message.content.map((part) => part.type)).toEqual(["reasoning", "text", "tool_call"]);
   });
 
-  it("that the provider's own tools made are kept apart, and are no calls (F031)", () => {
+  it("of the provider's own tools are kept separate, and are not calls (F031)", () => {
     const code = { executableCode: { language: "PYTHON", code: "1+1" }, thoughtSignature: "S" };
     const result = { codeExecutionResult: { outcome: "OUTCOME_OK", output: "2" } };
     const { message } = stream(says(code, result, { text: "two" }), ends("STOP"));
@@ -350,7 +350,7 @@ describe("a call", () => {
     });
   });
 
-  it("keeps the provider's id for the way back, and shares no block with another of the same name", () => {
+  it("keeps the provider's id to be sent back, and shares no block with another of the same name", () => {
     const { message } = stream(
       says(
         { functionCall: { id: "c1", name: "f", args: { a: 1 } } },
@@ -376,7 +376,7 @@ describe("a call", () => {
   const part = (jsonPath: string, value: { [key: string]: Json }, more: { [key: string]: Json } = {}): Json =>
     calls({ partialArgs: [{ jsonPath, ...value, ...more }], willContinue: true });
 
-  it("streamed in pieces is put together by path, and shut by an empty part (F081)", () => {
+  it("streamed in pieces is joined by path, and closed by an empty part (F081)", () => {
     const { message, events } = stream(
       calls({ name: "getWeather", willContinue: true }, { thoughtSignature: "CiM" }),
       part("$.location", { stringValue: "Bos" }, { willContinue: true }),
@@ -399,7 +399,7 @@ describe("a call", () => {
     );
   });
 
-  it("is shut by the next named call, or by the end, where the closing part is missing", () => {
+  it("is closed by the next named call, or by the end, if the closing part is missing", () => {
     const { message } = stream(
       calls({ name: "a", willContinue: true }),
       part("$.list[0].x", { stringValue: "1" }),
@@ -455,7 +455,7 @@ describe("a call", () => {
     ["no path", "a.b"],
     ["a path into a string", "$.s.t"],
     ["the root", "$"],
-  ])("with a piece that cannot be placed (%s) is broken, and keeps what came", (_name, path) => {
+  ])("with a piece without a place (%s) is broken, and keeps what came", (_name, path) => {
     const { message } = stream(
       calls({ name: "f", willContinue: true }),
       part("$.s", { stringValue: "text" }),
@@ -468,7 +468,7 @@ describe("a call", () => {
     expect(callsOf(message)[0]?.rawArgs).toContain(JSON.stringify(path));
   });
 
-  it("whose pieces come back to a member shows no wrong text and has the right value", () => {
+  it("whose pieces return to a member shows no wrong text and has the right value", () => {
     const { message, events } = stream(
       calls({ name: "f", willContinue: true }),
       part("$.a.x", { stringValue: "1" }),
@@ -504,7 +504,7 @@ describe("usage", () => {
     });
   });
 
-  it("is the last that was told, never a sum, and unknown where nothing was (F198)", () => {
+  it("is the last that was reported, never a sum, and unknown if nothing was (F198)", () => {
     const { message } = stream(
       {
         ...(says({ text: "a" }) as object),
@@ -522,7 +522,7 @@ describe("usage", () => {
     ).toBeUndefined();
   });
 
-  it("reads a missing zero from the total", () => {
+  it("derives a missing zero from the total", () => {
     const { message } = stream({
       candidates: [{ finishReason: "MALFORMED_FUNCTION_CALL" }],
       usageMetadata: { promptTokenCount: 10, totalTokenCount: 10 },
@@ -532,7 +532,7 @@ describe("usage", () => {
 });
 
 describe("failures", () => {
-  it("inside a stream are errors, with what had arrived (F152)", () => {
+  it("inside a stream are errors, with the partial answer (F152)", () => {
     const error = failure(() =>
       stream(says({ text: "the first half" }), {
         error: {
@@ -551,7 +551,7 @@ describe("failures", () => {
     ["a bare string", '"message"', 'no JSON object: "message"'],
     ["a server's plain words", "Internal Server Error", "Internal Server Error"],
     ["half an object", '{"candidates":[{"content":{"par', "no JSON object"],
-  ])("in the form of %s are stream errors that show it (F157)", (_name, data, words) => {
+  ])("in the form of %s are stream errors that contain it (F157)", (_name, data, words) => {
     const decoder = googleGenerativeAi.decoder(target, () => {});
     decoder.push({ event: undefined, data: JSON.stringify(says({ text: "a" })) });
     const error = failure(() => decoder.push({ event: undefined, data }));
@@ -577,7 +577,7 @@ describe("failures", () => {
     ],
   });
 
-  it("of a quota a minute say how long to wait, of a quota a day say to give up (F170, F172)", () => {
+  it("of a quota per minute say how long to wait, of a quota per day that waiting is useless (F170, F172)", () => {
     expect(http(429, quota("GenerateRequestsPerMinutePerProjectPerModel-FreeTier"))).toMatchObject({
       kind: "rate_limit",
       retryable: true,
@@ -632,7 +632,7 @@ describe("an answer in one body", () => {
     expect(message).toMatchObject({ content: [{ type: "text", text: "hey" }], stop: { kind: "end_turn" } });
   });
 
-  it("is whole even where it names no finish reason", () => {
+  it("is complete even if it has no finish reason", () => {
     const message = googleGenerativeAi.decodeWhole(calls({ name: "f", args: {} }), target, () => {});
     expect(message.stop).toEqual({ kind: "tool_use", wire: "unknown" });
   });

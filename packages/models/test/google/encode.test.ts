@@ -99,7 +99,7 @@ describe("the path", () => {
     expect(sent(asks([userText("hi")]), target(gemini3, compat, { stream })).wire.path).toBe(path);
   });
 
-  it("takes a whole resource name as it is, and nothing that climbs out of it", () => {
+  it("uses a complete resource name unchanged, and lets none climb out of the path", () => {
     expect(sent(asks([userText("hi")]), target("tunedModels/mine")).wire.path).toContain(
       "/v1beta/tunedModels/mine:",
     );
@@ -107,13 +107,13 @@ describe("the path", () => {
     expect(sent(asks([userText("hi")]), target("a?b#c")).wire.path).toContain("/models/a%3Fb%23c:");
   });
 
-  it("carries no key: that is the transport's, in a header", () => {
+  it("contains no key: the transport sends it in a header", () => {
     expect(JSON.stringify(sent(asks([userText("hi")])).wire)).not.toContain("key=");
   });
 });
 
 describe("turns", () => {
-  it("of calls are answered at once by one turn of as many responses, in call order; the user speaks in the next (F037, F038)", () => {
+  it("of calls are followed at once by one turn with as many responses, in call order; the user speaks in the next (F037, F038)", () => {
     const { body } = sent(
       asks([
         userText("go"),
@@ -144,7 +144,7 @@ describe("turns", () => {
     expect(checkGoogleRequest(body, { needsSignatures: true })).toEqual([]);
   });
 
-  it("echo a call's id only where one was received (F058)", () => {
+  it("send a call's id back only if one was received (F058)", () => {
     const history = [
       userText("go"),
       answer([call("ours-1", "a", {}, { id: "theirs", thoughtSignature: "S" }), call("ours-2", "a")]),
@@ -163,7 +163,7 @@ describe("turns", () => {
     expect(ids({ callIds: "never" })).toEqual([undefined, undefined, undefined, undefined]);
   });
 
-  it("give a missing result an error in its place, and leave an orphan out", () => {
+  it("have an error in place of a missing result, and no result without a call", () => {
     const { body, codes } = sent(
       asks([
         result("0", "z", "lost"),
@@ -191,7 +191,7 @@ describe("turns", () => {
     }
   });
 
-  it("hold no empty part, unless it carries a signature (F107, F122)", () => {
+  it("have no empty part, unless it has a signature (F107, F122)", () => {
     const { body } = sent(
       asks([
         {
@@ -213,7 +213,7 @@ describe("turns", () => {
     expect(body.contents[1].parts).toEqual([{ text: "Hello" }, { text: "", thoughtSignature: "EqTAIL" }]);
   });
 
-  it("of another origin lose what only it understands, and get the sentinel on their first call (F106)", () => {
+  it("of another origin lose opaque data, and get the sentinel on their first call (F106)", () => {
     const foreign = { api: "anthropic-messages", provider: "anthropic", model: "claude" };
     const history = [
       userText("go"),
@@ -240,7 +240,7 @@ describe("turns", () => {
     expect(JSON.stringify(sent(asks(history), target(gemini25)).body)).not.toContain("thoughtSignature");
   });
 
-  it("of the same origin go back as they came: thoughts, code and its output, images", () => {
+  it("of the same origin are sent back unchanged: thoughts, code and its output, images", () => {
     const code = { executableCode: { language: "PYTHON", code: "1+1" }, thoughtSignature: "S" };
     const { body } = sent(
       asks([
@@ -261,7 +261,7 @@ describe("turns", () => {
     ]);
   });
 
-  it("send arguments that never were JSON as none, and a made-up name in the wire's letters (F065, F097)", () => {
+  it("send arguments that were not JSON as none, and an invented name in valid letters (F065, F097)", () => {
     const { body } = sent(
       asks([
         userText("go"),
@@ -286,7 +286,7 @@ describe("turns", () => {
     expect(checkGoogleRequest(body)).toEqual([]);
   });
 
-  it("send a long integer with the digits it came with, and edited arguments as edited (F093)", () => {
+  it("send a long integer with its original digits, and edited arguments as edited (F093)", () => {
     const args = JSON.parse('{"id":2512292042121000001}') as JsonObject;
     const body = (rawArgs: string): string =>
       googleGenerativeAi
@@ -303,7 +303,7 @@ describe("turns", () => {
     expect(body("not json } {")).toContain(`"args":${JSON.stringify(args)}`);
   });
 
-  it("send a long integer with its digits also where a text beside it holds a control character (F093)", () => {
+  it("send a long integer with its digits even if a text next to it has a control character (F093)", () => {
     const rawArgs = String.raw`{"id":2512292042121000001,"text":"\u001b[1m"}`;
     const args = JSON.parse(rawArgs) as JsonObject;
     const messages = [
@@ -314,7 +314,7 @@ describe("turns", () => {
     expect(googleGenerativeAi.encoder(target()).encode(asks(messages)).body).toContain(`"args":${rawArgs}`);
   });
 
-  it("are valid text whatever half of an emoji a tool left in them (F094)", () => {
+  it("are valid text even if a tool left half an emoji in them (F094)", () => {
     const { body } = sent(
       asks([
         userText("cut \ud83d"),
@@ -326,7 +326,7 @@ describe("turns", () => {
     expect(JSON.stringify(body)).toContain("tail 😀");
   });
 
-  it("put system messages at the head into the instruction, and later ones into the conversation", () => {
+  it("put system messages at the beginning into the instruction, and later ones into the conversation", () => {
     const { body } = sent(
       asks(
         [
@@ -355,7 +355,7 @@ describe("files", () => {
     userText("?"),
   ];
 
-  it("of the user are inline, or by address", () => {
+  it("of the user are inline, or a URL", () => {
     const { body } = sent(
       asks([
         {
@@ -375,7 +375,7 @@ describe("files", () => {
     ]);
   });
 
-  it("in a tool's result stand in it from Gemini 3 on", () => {
+  it("in a tool's result are in it from Gemini 3 on", () => {
     const { body } = sent(asks(history));
     expect(body.contents[2].parts[0].functionResponse).toEqual({
       name: "shot",
@@ -385,7 +385,7 @@ describe("files", () => {
     expect(checkGoogleRequest(body)).toEqual([]);
   });
 
-  it("in a tool's result follow in a turn of the user before Gemini 3", () => {
+  it("in a tool's result are in a user turn before Gemini 3", () => {
     const { body } = sent(asks(history), target(gemini25));
     expect(body.contents[2].parts).toHaveLength(1);
     expect(body.contents[2].parts[0].functionResponse.response.output).toContain("see the next user message");
@@ -393,7 +393,7 @@ describe("files", () => {
     expect(checkGoogleRequest(body)).toEqual([]);
   });
 
-  it("that the model does not take, or whose bytes are not there, become words and a warning", () => {
+  it("that the model does not accept, or without bytes, become words and a warning", () => {
     const to = target(gemini3, {}, { facts: { accepts: ["image/*"] } });
     const { body, codes } = sent(
       asks([
@@ -414,7 +414,7 @@ describe("files", () => {
     ]);
   });
 
-  it("alone in a result still leave words in it, and so does nothing at all (F120)", () => {
+  it("alone in a result still leave words in it, and so does an empty result (F120)", () => {
     const { body } = sent(
       asks([
         userText("go"),
@@ -438,7 +438,7 @@ describe("tools", () => {
     additionalProperties: false,
   };
 
-  it("go out with their schema whole", () => {
+  it("are sent with their full schema", () => {
     const { body } = sent(asks([userText("hi")], { tools: [tool("weather", schema), tool("now", {})] }));
     expect(body.tools).toEqual([
       {
@@ -452,7 +452,7 @@ describe("tools", () => {
     expect(checkGoogleRequest(body)).toEqual([]);
   });
 
-  it("go out in the older subset where the server lacks JSON Schema (F137, F138, F141)", () => {
+  it("are sent in the older subset if the server lacks JSON Schema (F137, F138, F141)", () => {
     const { body } = sent(
       asks([userText("hi")], { tools: [tool("weather", schema), tool("now", {})] }),
       target(gemini25, { schemas: "openapi" }),
@@ -472,7 +472,7 @@ describe("tools", () => {
     expect(checkGoogleRequest(body)).toEqual([]);
   });
 
-  it("are absent, with their config, where there are none (F132)", () => {
+  it("are absent, with their config, if there are none (F132)", () => {
     const { body } = sent(asks([userText("hi")], { toolChoice: "none" }));
     expect(Object.keys(body)).toEqual(["contents"]);
   });
@@ -496,12 +496,12 @@ describe("tools", () => {
     expect(mode("none")).toBe("NONE");
   });
 
-  it("cannot be called one at a time: that is a warning", () => {
+  it("cannot be limited to one call at a time: that is a warning", () => {
     const one = sent(asks([userText("hi")], { tools: [tool("a")], settings: { parallelToolCalls: false } }));
     expect(one.codes).toEqual(["unsupported_setting"]);
   });
 
-  it("of Google's own stand beside functions from Gemini 3 on, and before it are left out with a warning (F144)", () => {
+  it("of Google's own are sent with functions from Gemini 3 on, and left out with a warning before (F144)", () => {
     const request = asks([userText("hi")], {
       tools: [tool("a")],
       settings: { providerOptions: { google: { tools: [{ googleSearch: {} }] } } },
@@ -514,7 +514,7 @@ describe("tools", () => {
     expect(before.codes).toEqual(["unsupported_setting"]);
   });
 
-  it("stream their arguments on Vertex where asked to", () => {
+  it("stream their arguments on Vertex if set so", () => {
     const { body } = sent(
       asks([userText("hi")], { tools: [tool("a")] }),
       target(gemini3, { variant: "vertex", streamArguments: true }),
@@ -524,7 +524,7 @@ describe("tools", () => {
 });
 
 describe("settings", () => {
-  it("go by Google's names, and only those that are set", () => {
+  it("have Google's names, and only those that are set are sent", () => {
     const { config, codes } = settings({
       temperature: 0,
       topP: 0.9,
@@ -552,7 +552,7 @@ describe("settings", () => {
     expect(stops.codes).toEqual(["adjusted_setting"]);
   });
 
-  it("of providers pass through to where Google has them", () => {
+  it("of providers are put where Google expects them", () => {
     const google = {
       safetySettings: [{ category: "HARM_CATEGORY_HARASSMENT", threshold: "BLOCK_NONE" }],
       thinkingConfig: { thinkingLevel: "LOW" },
@@ -572,7 +572,7 @@ describe("settings", () => {
     expect(checkGoogleRequest(body)).toEqual([]);
   });
 
-  it("that are Vertex's, or would replace the conversation, are warnings", () => {
+  it("that are Vertex's, or would replace the conversation, cause warnings", () => {
     const google = { modelArmorConfig: {}, audioTimestamp: true, contents: [] };
     const { body, codes } = sent(asks([userText("hi")], { settings: { providerOptions: { google } } }));
     expect(Object.keys(body)).toEqual(["contents"]);
@@ -580,7 +580,7 @@ describe("settings", () => {
     expect(codes).toEqual(["unsupported_option", "unsupported_option", "unsupported_option"]);
   });
 
-  it("that are the Gemini API's are warnings on Vertex, and the other way round", () => {
+  it("that are the Gemini API's cause warnings on Vertex, and the other way round", () => {
     const google = { store: false, modelArmorConfig: { promptTemplateName: "x" }, audioTimestamp: true };
     const request = asks([userText("hi")], { settings: { providerOptions: { google } } });
     const onVertex = sent(request, target(gemini3, { variant: "vertex" }));
@@ -591,7 +591,7 @@ describe("settings", () => {
     expect(onGemini.codes).toEqual(["unsupported_option", "unsupported_option"]);
   });
 
-  it("with a cache made beforehand send neither prompt nor tools, and say so", () => {
+  it("with a prepared cache send neither prompt nor tools, with a warning", () => {
     const { body, codes } = sent(
       asks([userText("hi")], {
         system: "s",
@@ -623,13 +623,13 @@ describe("settings", () => {
     ["gemini-2.5-pro", "off", { thinkingBudget: 128 }, ["adjusted_setting"]],
     ["gemini-2.0-flash", "high", undefined, ["unsupported_setting"]],
     ["gemini-2.0-flash", "off", undefined, []],
-  ] as const)("ask %s for %o thinking", (model, reasoning, thinkingConfig, warned) => {
+  ] as const)("request thinking from %s for %o", (model, reasoning, thinkingConfig, warned) => {
     const { config, codes } = settings({ reasoning }, model);
     expect(config?.thinkingConfig).toEqual(thinkingConfig);
     expect(codes).toEqual(warned);
   });
 
-  it("hold the answer to a schema natively, and beside tools only where the model can (F144)", () => {
+  it("hold the answer to a schema natively, and together with tools only if the model supports it (F144)", () => {
     const outputSchema: JsonObject = { type: "object", properties: { a: { type: ["string", "null"] } } };
     const alone = asks([userText("hi")], { outputSchema });
     const beside = asks([userText("hi")], { outputSchema, tools: [tool("a")] });

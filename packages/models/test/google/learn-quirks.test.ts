@@ -16,7 +16,7 @@ const refused = (message: string): ReturnType<typeof raw> =>
 const look = (execute: () => unknown): Tool =>
   tool({ name: "look", description: "Looks", inputSchema: { type: "object" }, effect: "read", execute });
 
-describe("a refusal of a Gemini's", () => {
+describe("a refusal by a Gemini", () => {
   const told = (message: string, model: string, compat: object = {}): object | undefined =>
     googleGenerativeAi.learned?.(
       { status: 400, header: () => null, body: body(message) },
@@ -116,13 +116,13 @@ describe("a refusal of a Gemini's", () => {
   });
 });
 
-describe("a Gemini that is known better", () => {
+describe("a Gemini with learnt quirks", () => {
   const config = (request: { body: unknown } | undefined): { [name: string]: unknown } =>
     ((request?.body ?? {}) as { generationConfig?: { [name: string]: unknown } }).generationConfig ?? {};
   const model = (url: string, name: string): ReturnType<typeof google> =>
     google(name, { apiKey: "k", baseURL: url });
 
-  it("thinks at the next level that there is, and is not asked for the other again", async () => {
+  it("thinks at the next existing level, and does not get the refused one again", async () => {
     const wire = await serve([
       refused(
         "Thinking level MINIMAL is not supported for this model. Please retry with other thinking level.",
@@ -140,7 +140,7 @@ describe("a Gemini that is known better", () => {
     ]);
   });
 
-  it("is sent no penalties", async () => {
+  it("gets no penalties", async () => {
     const wire = await serve([refused("Penalty is not enabled for models/gemini-2.5-flash"), say("done")]);
     const agent = new Agent({
       model: model(wire.url, "gemini-2.5-flash"),
@@ -150,7 +150,7 @@ describe("a Gemini that is known better", () => {
     expect(config(wire.requests[1])).toEqual({ temperature: 0.5 });
   });
 
-  it("hears its system prompt from the user where it takes none, at the head of every request", async () => {
+  it("gets its system prompt from the user if it accepts none, at the beginning of every request", async () => {
     const wire = await serve([
       refused("Developer instruction is not enabled for models/gemma-3-27b-it"),
       call("look"),
@@ -172,7 +172,7 @@ describe("a Gemini that is known better", () => {
     expect(checkGoogleRequest(third)).toEqual([]);
   });
 
-  it("is given what a tool returned in a turn of the user's where it takes none in a result", async () => {
+  it("gets files from a tool in a user turn if it accepts none in a result", async () => {
     const picture: FilePart = { type: "file", mediaType: "video/mp4", data: "AAAA" };
     const wire = await serve([
       call("look"),
@@ -192,7 +192,7 @@ describe("a Gemini that is known better", () => {
   });
 });
 
-describe("a Gemini that has nothing to say to its own signatures", () => {
+describe("a Gemini that answers nothing because of its own signatures", () => {
   const model = (url: string): ReturnType<typeof google> =>
     google("gemini-3.5-flash", { apiKey: "k", baseURL: url });
   const silence = frames([
@@ -210,7 +210,7 @@ describe("a Gemini that has nothing to say to its own signatures", () => {
     );
   const sentinel = "skip_thought_signature_validator";
 
-  it("is asked once more without them, and from then on", async () => {
+  it("is called once more without them, and never with them again", async () => {
     const wire = await serve([call("look"), silence, call("look"), say("done"), say("again")]);
     const agent = new Agent({ model: model(wire.url), tools: [look(() => "ok")] });
     const { text, end, steps, messages } = await agent.run("go");
@@ -223,7 +223,7 @@ describe("a Gemini that has nothing to say to its own signatures", () => {
     expect(wire.violations).toEqual([]);
   });
 
-  it("says that it was asked so", async () => {
+  it("causes a warning that says so", async () => {
     const wire = await serve([call("look"), silence, say("done")]);
     const agent = new Agent({ model: model(wire.url), tools: [look(() => "ok")] });
     const told: string[] = [];
@@ -234,7 +234,7 @@ describe("a Gemini that has nothing to say to its own signatures", () => {
     ]);
   });
 
-  it("has its signatures back where it says nothing without them either", async () => {
+  it("gets its signatures back if it answers nothing without them either", async () => {
     const wire = await serve([call("look"), silence, silence, say("done")]);
     const agent = new Agent({ model: model(wire.url), tools: [look(() => "ok")] });
     expect((await agent.run("go")).text).toBe("done");
@@ -246,7 +246,7 @@ describe("a Gemini that has nothing to say to its own signatures", () => {
     ]);
   });
 
-  it("has them back where it is refused, or breaks off, without them", async () => {
+  it("gets them back if it refuses, or breaks off, without them", async () => {
     for (const other of [
       refused("Function call is missing a thought_signature in functionCall parts."),
       reset(),
@@ -258,7 +258,7 @@ describe("a Gemini that has nothing to say to its own signatures", () => {
     }
   });
 
-  it("is not asked twice where it had none, or where it thought", async () => {
+  it("is not called twice if there were none, or if it thought", async () => {
     const wire = await serve([silence, say("one")]);
     expect((await new Agent({ model: model(wire.url) }).run("go")).text).toBe("one");
     expect(wire.requests).toHaveLength(2);

@@ -54,7 +54,7 @@ describe("Gemini's recorded answers", () => {
   });
 
   it.each(recordings)(
-    "$file goes back as a valid request, with every signature it came with",
+    "$file is sent back as a valid request, with every signature it came with",
     ({ recording }) => {
       const message = decode(recording, "frames");
       const { body } = googleGenerativeAi

@@ -106,7 +106,7 @@ function historyOf(turns: readonly Turn[]): Message[] {
 }
 
 describe("any conversation", () => {
-  it("makes a request that Google's rules have nothing against", () => {
+  it("becomes a request that Google's rules allow", () => {
     fc.assert(
       fc.property(
         fc.array(turn, { maxLength: 4 }),
@@ -128,7 +128,7 @@ describe("any conversation", () => {
     );
   });
 
-  it("sends what was sent before as the same bytes, whatever comes next", () => {
+  it("sends earlier messages as the same bytes, whatever comes next", () => {
     fc.assert(
       fc.property(fc.array(turn, { minLength: 1, maxLength: 5 }), (turns) => {
         const encoder = googleGenerativeAi.encoder(targetOf(origins[0]!));
@@ -230,7 +230,7 @@ describe("any answer", () => {
     return out;
   }
 
-  it("goes back to its origin part for part, signatures on the parts they came with", () => {
+  it("is sent back to its origin part for part, with signatures on their parts", () => {
     fc.assert(
       fc.property(fc.array(wirePart, { minLength: 1, maxLength: 6 }), fc.boolean(), (parts, whole) => {
         const target = targetOf(origins[1]!);
@@ -263,7 +263,7 @@ describe("any answer", () => {
     );
   });
 
-  it("built from pieces of any shape holds what was sent, and shows only what it holds", () => {
+  it("made of pieces of any shape contains what was sent, and shows only what it contains", () => {
     const leaf = fc.oneof(
       fc.string({ maxLength: 6 }),
       fc.double({ noNaN: true, noDefaultInfinity: true }),
@@ -317,7 +317,7 @@ describe("any answer", () => {
     );
   });
 
-  it("of any shape at all is an answer of proper parts, or an error of ours", () => {
+  it("of any shape becomes an answer with valid parts, or an error of ours", () => {
     const key = fc.constantFrom(
       ..."candidates content parts text thought thoughtSignature functionCall name id args partialArgs jsonPath stringValue willContinue finishReason promptFeedback blockReason usageMetadata promptTokenCount inlineData mimeType citationMetadata citations safetyRatings groundingMetadata index".split(
         " ",

@@ -13,7 +13,7 @@ const declared = (more: object): object => ({
   tools: [{ functionDeclarations: [{ name: "f", description: "", ...more }] }],
 });
 
-describe("what Google has nothing against", () => {
+describe("what Google allows", () => {
   it.each<[string, object]>([
     ["a question", { contents: [hi] }],
     [

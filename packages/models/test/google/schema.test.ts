@@ -77,7 +77,7 @@ describe("the older schema subset", () => {
     expect(JSON.stringify(schema)).toBe(before);
   });
 
-  it("inlines references, with what stands beside them", () => {
+  it("inlines references, with the keywords next to them", () => {
     const schema: JsonObject = {
       type: "object",
       properties: { p: { $ref: "#/$defs/a~1b", description: "mine" }, lost: { $ref: "#/$defs/none" } },
@@ -89,7 +89,7 @@ describe("the older schema subset", () => {
     });
   });
 
-  it("does not take a schema for one that holds itself where only what stands beside it has a member of its kind", () => {
+  it("does not take a schema for a recursive one if only the keywords next to a reference have a member of the same type", () => {
     const person = { type: "object", properties: { name: { type: "string" } }, required: ["name"] };
     const $defs = { Person: person };
     const manager = { $ref: "#/$defs/Person" };
@@ -113,7 +113,7 @@ describe("the older schema subset", () => {
     expect(schema).toEqual(sent);
   });
 
-  it("finds a circle all the same that is met by way of what stands beside it", () => {
+  it("finds a cycle through the keywords next to a reference", () => {
     const node = {
       type: "object",
       properties: { next: { $ref: "#/$defs/Node" }, other: { $ref: "#/$defs/Other" } },
@@ -128,7 +128,7 @@ describe("the older schema subset", () => {
     expect(schema).toEqual({ ...inner, properties: { ...inner.properties, first: inner } });
   });
 
-  it("makes a permissive object of a schema that holds itself (F143)", () => {
+  it("makes a permissive object of a recursive schema (F143)", () => {
     const tree: JsonObject = {
       $ref: "#/$defs/node",
       $defs: {
@@ -142,7 +142,7 @@ describe("the older schema subset", () => {
     expect(openApiSchema({ $ref: "#" })).toEqual({ type: "object" });
   });
 
-  it("stays small where references fan out", () => {
+  it("stays small if references fan out", () => {
     const levels = 30;
     const $defs: JsonObject = {};
     for (let i = 0; i < levels; i++) {
@@ -154,7 +154,7 @@ describe("the older schema subset", () => {
     expect(text.length).toBeLessThan(200_000);
   });
 
-  it("never writes what Google refuses, and never throws, whatever schema it is given", () => {
+  it("never writes what Google refuses, and never throws, whatever the schema is", () => {
     const leaf = fc.constantFrom<Json>(
       "string",
       "null",

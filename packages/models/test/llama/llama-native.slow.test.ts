@@ -87,7 +87,7 @@ const search: ModelRequest["tools"][number] = {
 };
 
 describe("llama, with a real model file in this process", () => {
-  it("answers in form however random it is: every answer is a call of a known tool, or a response", async ({
+  it("answers in the required form however random it is: every answer is a call of a known tool, or a response", async ({
     skip,
   }) => {
     if (reason !== undefined) skip(reason);
@@ -124,7 +124,7 @@ describe("llama, with a real model file in this process", () => {
     expect(kinds.get("tool_use") ?? 0).toBeGreaterThan(0);
   });
 
-  it("calls the tool it must, or none when none may be called", async ({ skip }) => {
+  it("calls a forced tool, and none if none may be called", async ({ skip }) => {
     if (reason !== undefined) skip(reason);
     const model = tiny();
     const forced = await hear(model, { ...ask, toolChoice: { tool: "list" }, settings: lively(3) });
@@ -136,7 +136,7 @@ describe("llama, with a real model file in this process", () => {
     ]);
   });
 
-  it("takes tools whose schema says little, or refers to itself", async ({ skip }) => {
+  it("accepts tools with a minimal or recursive schema", async ({ skip }) => {
     if (reason !== undefined) skip(reason);
     const node: JsonObject = { anyOf: [{ type: "string", maxLength: 5 }, { $ref: "#/$defs/pair" }] };
     const pair: JsonObject = { type: "object", properties: { a: { $ref: "#/$defs/node" } }, required: ["a"] };
@@ -177,7 +177,7 @@ describe("llama, with a real model file in this process", () => {
     expect(typeof (JSON.parse(text) as { ok: unknown }).ok).toBe("boolean");
   });
 
-  it("streams, and the same seed says the same", async ({ skip }) => {
+  it("streams, and the same seed gives the same answer", async ({ skip }) => {
     if (reason !== undefined) skip(reason);
     const model = tiny();
     const request: ModelRequest = { ...ask, tools: [], settings: { ...lively(11), maxOutputTokens: 40 } };
@@ -191,7 +191,7 @@ describe("llama, with a real model file in this process", () => {
     expect(first.answer.usage?.outputTokens).toBeLessThanOrEqual(40);
   });
 
-  it("stops when it is aborted, in the answer and in the queue, and answers the next call", async ({
+  it("stops when it is aborted, during the answer and in the queue, and answers the next call", async ({
     skip,
   }) => {
     if (reason !== undefined) skip(reason);
@@ -250,9 +250,7 @@ describe("llama, with a real model file in this process", () => {
     expect(end?.reason).toBe("max_steps");
   });
 
-  it("says what is wrong with a file it cannot load, and loads a good one after it was disposed of", async ({
-    skip,
-  }) => {
+  it("says why it cannot load a file, and loads a good one after a disposal", async ({ skip }) => {
     if (reason !== undefined) skip(reason);
     const error = await errorFrom(hear(tiny({ modelPath: join(place, "nothing.gguf") }), ask));
     expect([error.kind, error.message]).toEqual(["invalid_request", expect.stringContaining("nothing.gguf")]);

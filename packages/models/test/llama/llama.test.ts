@@ -6,7 +6,7 @@ import { llama, modelFromName } from "../../src/index.ts";
 import { ask, hear } from "../prompted/model.ts";
 import { errorFrom } from "../transport/loopback.ts";
 
-it("llama costs nothing until it is called, and then says which package it needs", async () => {
+it("llama costs nothing until it is called, and then names the package it needs", async () => {
   const model = llama({ modelPath: "/models/Qwen3-4B-Q4_K_M.gguf" });
   expect([model.id, model.origin.api, model.facts?.tools]).toEqual(["llama/Qwen3-4B-Q4_K_M", "llama", true]);
   const error = await errorFrom(hear(model, ask));
@@ -41,7 +41,7 @@ function played(text: string): { library: () => Promise<LlamaLibrary>; schemas: 
   return { library: async () => ({ getLlama, LlamaChat }) as unknown as LlamaLibrary, schemas };
 }
 
-it("a model file whose context cannot be made leaves nothing in memory behind it", async () => {
+it("a model file whose context cannot be created leaves nothing in memory", async () => {
   const held: string[] = [];
   const holding = (name: string) => {
     held.push(name);
@@ -103,7 +103,7 @@ it.each<[string, SchemaLike, string, unknown]>([
   expect(unknownTo(schemas[0])).toEqual([]);
 });
 
-it("a level of reasoning, which no model file has, is left out with a warning; a number of tokens is not", async () => {
+it("a level of reasoning, which no model file supports, is left out with a warning; a number of tokens is not", async () => {
   const { library } = played('{"response":"hi"}');
   const model = llama({ modelPath: "/m.gguf", library });
   const told = async (reasoning: "off" | "high" | { budgetTokens: number }) =>
@@ -113,7 +113,7 @@ it("a level of reasoning, which no model file has, is left out with a warning; a
   expect(await told({ budgetTokens: 64 })).toEqual([]);
 });
 
-it("tools are held to by the protocol's grammar, however many there are", async () => {
+it("the protocol's grammar enforces tools, however many there are", async () => {
   const { library, schemas } = played('{"response":"done"}');
   const many = Array.from({ length: 60 }, (_, at) =>
     tool({
@@ -129,7 +129,7 @@ it("tools are held to by the protocol's grammar, however many there are", async 
   expect(JSON.stringify(schemas[0])).toContain('"p9":{"type":"string"}');
 });
 
-it("llama names the option that it has not, or that is missing, in place of failing over it", () => {
+it("llama names an unknown or missing option, instead of failing because of it", () => {
   const given = (options: unknown) => () => llama(options as Parameters<typeof llama>[0]);
   expect(given({ model: "/m.gguf" })).toThrow(
     "llama: option model: there is no such option; did you mean modelPath?",
@@ -138,12 +138,12 @@ it("llama names the option that it has not, or that is missing, in place of fail
   expect(given("/m.gguf")).toThrow('an object is needed, not "/m.gguf"');
 });
 
-it("what is known of a model file by its name can be told, as of any model", async () => {
+it("facts of a model file can be given, as for any model", async () => {
   const model = await modelFromName("llama//m.gguf", {}, { facts: { contextWindow: 1234 } });
   expect(model.facts?.contextWindow).toBe(1234);
 });
 
-it("a chat template that refuses the conversation is an error that no retry mends", async () => {
+it("a chat template that refuses the conversation is a permanent error", async () => {
   const { library } = played("hi");
   const refusing = async (): Promise<LlamaLibrary> => {
     const given = await library();
@@ -162,7 +162,7 @@ it("a chat template that refuses the conversation is an error that no retry mend
   expect(error.message).toContain("chat template: roles must alternate");
 });
 
-it("a call that waits for the one before it is not timed as one that nothing comes of", async () => {
+it("a call that waits for the one before does not run into the first-byte timeout", async () => {
   const { library } = played('{"response":"hi"}');
   const loading = Promise.withResolvers<void>();
   const model = llama({
@@ -188,7 +188,7 @@ it("a call that waits for the one before it is not timed as one that nothing com
   expect(turns).toEqual(["first", "second"]);
 });
 
-it("a grammar goes with the runtime it was made in", async () => {
+it("a grammar is used only in the runtime that created it", async () => {
   const { library, schemas } = played('{"value":["Rome"]}');
   const loading = Promise.withResolvers<void>();
   const told = () => {

@@ -189,7 +189,7 @@ describe("reworded questions", () => {
     expect(told.calls.length).toBeLessThanOrEqual(12);
   });
 
-  it("follow the file system: a file more, and a folder with another name", async () => {
+  it("are answered from the file system: one more file, and a folder with another name", async () => {
     const session = talk();
     const before = sh(findTs);
     expect((await session.ask("how many .ts files are under packages/core/src?")).text).toContain(
@@ -209,7 +209,7 @@ describe("reworded questions", () => {
   });
 });
 
-describe("what it tells", () => {
+describe("what it answers", () => {
   it("answers the default task from the listing, the README and the manifest, read together", async () => {
     const told = await ask("What is in this folder, and what is it for?");
     expect(told.calls.map((call) => call.name)).toEqual(["list_files", "read_file", "read_file"]);
@@ -269,13 +269,13 @@ describe("what it tells", () => {
       );
   });
 
-  it("asks for what is independent in one message", async () => {
+  it("makes independent calls in one message", async () => {
     expect((await ask("which is longer, README.md or LICENSE?")).batches).toEqual([2]);
     expect((await ask("compare README.md and LICENSE")).batches).toEqual([2]);
     expect((await ask("how many files are in packages, and what is 6*7?")).batches).toEqual([2]);
   });
 
-  it("takes up what was spoken of before", async () => {
+  it("refers to what was said before", async () => {
     const session = talk();
     await session.ask("how many files are in packages/core?");
     expect((await session.ask("and how many are tests?")).text).toMatch(
@@ -288,7 +288,7 @@ describe("what it tells", () => {
     expect((await session.ask("read it")).text).toContain("export function plant");
   });
 
-  it("writes and edits only what is given word for word", async () => {
+  it("writes and edits only text that is given word for word", async () => {
     await ask("create a file notes.txt with the text hello world");
     expect(readFileSync(join(root, "notes.txt"), "utf8")).toBe("hello world\n");
     await ask("replace hello with goodbye in notes.txt");
@@ -311,7 +311,7 @@ describe("what it tells", () => {
     "how many files are not tests?",
     "which files do not mention leaf?",
     "how many files have more than 3 lines?",
-  ])("says that this is beyond it, and what is not: %s", async (task) => {
+  ])("says that this is beyond it, and what it can do: %s", async (task) => {
     const told = await ask(task);
     expect(told.calls).toEqual([]);
     expect(told.text).toMatch(/^That is beyond me/);
@@ -319,7 +319,7 @@ describe("what it tells", () => {
     expect(told.text).toContain("ANTHROPIC_API_KEY");
   });
 
-  it("says when git's ignored files were left out", async () => {
+  it("says if files that git ignores were left out", async () => {
     put(".gitignore", "made/\n");
     put("made/a.ts", "");
     expect((await ask("how many .ts files are there?")).text).toMatch(/Left out: 1 entry/);

@@ -72,7 +72,7 @@ describe("the offline model", () => {
     expect(model.facts?.price).toEqual({ input: 0, output: 0 });
   });
 
-  it("takes for a number what is one, and not what the language has a member for", () => {
+  it("takes only numbers for numbers, not the names of inherited members", () => {
     const words = [
       "seven",
       "forty",
@@ -91,14 +91,14 @@ describe("the offline model", () => {
     ["what license does this project have?", { licence: "MIT" }, "`licence` is **MIT**"],
     ["what license does this project have?", { name: "garden" }, "says nothing about “license”"],
   ])(
-    "finds a value however its key is spelled, and says where there is none: %s %j",
+    "finds a value however its key is spelled, and says if there is none: %s %j",
     async (task, data, said) => {
       const { text } = await run(task, () => JSON.stringify(data));
       expect(text).toContain(said);
     },
   );
 
-  it("tells a list of objects in JSON as what they are, whatever their members are called", async () => {
+  it("recognises a list of objects in JSON, whatever their members are called", async () => {
     const people = [{ toString: 1, valueOf: 1 }, "Ann"];
     const { text } = await run("what are the people in data.json?", () => JSON.stringify({ people }), {
       outputSchema: { type: "array", items: { type: "string" } },
@@ -106,7 +106,7 @@ describe("the offline model", () => {
     expect(JSON.parse(text)).toEqual(['{"toString":1,"valueOf":1}', "Ann"]);
   });
 
-  it("takes no key for another because neither has a Latin letter", async () => {
+  it("does not confuse keys without Latin letters", async () => {
     const told = (key: string) =>
       run(`what does data.json say about "${key}"?`, () => JSON.stringify({ 版本: 1, "*": 2 }));
     expect((await told("名前")).text).toContain("says nothing about “名前”");
@@ -114,14 +114,14 @@ describe("the offline model", () => {
     expect((await told("@")).text).toContain("says nothing about “@”");
   });
 
-  it("cuts what it quotes at no half of a character", async () => {
+  it("never cuts a quotation inside a character", async () => {
     const line = `${"x".repeat(159)}😀 foo_bar`;
     const { text } = await run("find foo_bar in src", () => `1 matching line in 1 file\nsrc/a.ts:1: ${line}`);
     expect(text).toContain(`${"x".repeat(159)}…`);
     expect(text.isWellFormed()).toBe(true);
   });
 
-  it("counts the methods of a class, and no branches, at any depth of its lines in no time", async () => {
+  it("counts the methods of a class, but no branches, fast at any depth of its lines", async () => {
     const lines = [
       "class A {",
       "    public static void main(String[] args) {",
@@ -139,13 +139,13 @@ describe("the offline model", () => {
     expect(text).toContain("function `names`, line 5");
   });
 
-  it("reads a long text that is no task in no time", async () => {
+  it("reads a long text that is no task fast", async () => {
     const prose = Array.from({ length: 3000 }, (_, at) => `Then the quick fox ${at} jumps over a dog`);
     await step([userText(prose.join(". "))]);
     for (const sign of ["!", "(", '"', "1"]) await step([userText(sign.repeat(200_000))]);
   });
 
-  it("refuses an option that it cannot use", () => {
+  it("refuses an invalid option", () => {
     expect(() => offline({ maxCalls: Number.NaN })).toThrow(/maxCalls/);
     expect(() => offline({ maxCals: 3 } as never)).toThrow(/maxCals/);
   });
@@ -176,7 +176,7 @@ describe("the offline model", () => {
     expect(calls).toHaveLength(1);
   });
 
-  it("rejects an aborted call, before it starts and in the middle of its words", async () => {
+  it("rejects an aborted call, before it starts and in the middle of its text", async () => {
     const gone = AbortSignal.abort("enough");
     await expect(step([userText("hello")], {}, gone)).rejects.toMatchObject({ kind: "aborted" });
     const stop = new AbortController();
@@ -192,7 +192,7 @@ describe("the offline model", () => {
     expect(said).toBe(3);
   });
 
-  it("warns of settings that mean nothing to it", async () => {
+  it("warns of settings that it ignores", async () => {
     const { events } = await step([userText("hello")], { settings: { temperature: 0 } });
     expect(events[0]).toMatchObject({ type: "warning", code: "unsupported_setting" });
     const thinking = await step([userText("hello")], { settings: { reasoning: "low" } });
@@ -206,7 +206,7 @@ describe("the offline model", () => {
 });
 
 describe("results", () => {
-  it("trusts the tool's total where the list is cut", async () => {
+  it("uses the tool's total if the list is cut", async () => {
     const { text } = await run(
       "how many .ts files are in src?",
       () => "4,321 files, 0 folders in src and below\nsrc/a.ts\nsrc/b.ts\n[the first 2 entries of 4,321]",
@@ -228,14 +228,14 @@ describe("results", () => {
     ["how many test files are in src?", "At least 0 test files"],
     ["list the config files in src", "at least **1** file with “config” in the name"],
     ["list the test files in src", "I see no test files in `src`. The listing was cut"],
-  ])("counts nothing from a list that was cut as if it were whole: %s", async (task, said) => {
+  ])("counts nothing in a cut list as if it were complete: %s", async (task, said) => {
     const { text } = await run(task, (_, { recursive }) =>
       recursive === true ? cut("src/a/\nsrc/config.ts") : src,
     );
     expect(text).toContain(said);
   });
 
-  it("says of what is directly in a folder that cannot be listed by itself what is known with its subfolders", async () => {
+  it("says what it knows with the subfolders of a folder that cannot be listed alone", async () => {
     const answers = await Promise.all(
       [
         "how many items are in src?",
@@ -254,7 +254,7 @@ describe("results", () => {
     ]);
   });
 
-  it("compares two folders by what it saw of them, and says where that is not all", async () => {
+  it("compares two folders by what it saw of them, and says if that is not all", async () => {
     const { text } = await run("compare src and lib", (_, { path }) =>
       path === "src" ? cut("src/a.ts\nsrc/b.ts") : "2 files, 0 folders\nlib/a.ts\nlib/c.ts",
     );
@@ -263,7 +263,7 @@ describe("results", () => {
     expect(text).toContain("The listing was cut");
   });
 
-  it("reads totals at the end, and paths relative to the folder, as well", async () => {
+  it("reads totals at the end, and paths relative to the folder too", async () => {
     const { text } = await run(
       "how many .ts files are in src?",
       () => "a.ts\nlib/\nlib/b.ts\n2 files, 1 folder",
@@ -272,13 +272,13 @@ describe("results", () => {
     expect(text).toContain("1 directly in it");
   });
 
-  it("counts lines where the tool gives no total", async () => {
+  it("counts lines if the tool gives no total", async () => {
     expect(
       (await run("how many .ts files are in src?", () => "src/a.ts\nsrc/b.ts\nsrc/c.ts")).text,
     ).toContain("**3**");
   });
 
-  it("takes for a note no name and no line that was found", async () => {
+  it("takes only notes for notes, not names or found lines", async () => {
     const listed = await run("list files", () => "2 files, 0 folders\na.ts\nempty.ts");
     expect(listed.text).toContain("- `empty.ts`");
     const nothing = await run("list files", () => "(empty)");
@@ -292,12 +292,12 @@ describe("results", () => {
     expect(found.text).toContain("`src/truncated.ts:7`");
   });
 
-  it("tells a tool's error in its answer", async () => {
+  it("shows a tool's error in its answer", async () => {
     const { text } = await run("read notes.txt", () => new Error("Error: Permission denied: notes.txt"));
     expect(text).toContain("Permission denied");
   });
 
-  it("names a path that is not there, with what comes near to it", async () => {
+  it("suggests similar paths for one that does not exist", async () => {
     const { text } = await run("how many lines does src/mian.ts have?", (name) =>
       name === "list_files"
         ? "2 files, 1 folder\nsrc/\nsrc/main.ts\nsrc/other.ts"
@@ -307,7 +307,7 @@ describe("results", () => {
     expect(text).toContain("`src/main.ts`");
   });
 
-  it("offers a file that cannot be read for no other than itself", async () => {
+  it("suggests a file that cannot be read only for itself", async () => {
     const { text } = await run("show the file locked.txt", (name) =>
       name === "list_files" ? "a.txt\nlocked.txt" : new Error("Permission denied: locked.txt"),
     );
@@ -315,7 +315,7 @@ describe("results", () => {
     expect(text).not.toContain("Near it");
   });
 
-  it("pages on through a file that comes in parts", async () => {
+  it("reads the next pages of a file that comes in parts", async () => {
     const { text, made } = await run("how many words are in big.txt?", (_, args) =>
       args.offset === undefined
         ? `${"one two\n".repeat(3)}[lines 1 to 3 of 5 lines, 40 bytes; it goes on at offset 4]`
@@ -325,7 +325,7 @@ describe("results", () => {
     expect(text).toContain("**12 words**");
   });
 
-  it("says so when a tool it needs is not there", async () => {
+  it("says so if a tool that it needs is missing", async () => {
     const { text } = await run("what is 2+2?", () => "", { tools: [read] });
     expect(text).toContain("no tool for arithmetic");
     const none = await run("list docs", () => "", { tools: [definition("launch_rocket", "speed")] });
@@ -333,12 +333,12 @@ describe("results", () => {
     expect(none.made).toEqual([]);
   });
 
-  it("sends only arguments the tool declares, under the tool's names for them", async () => {
+  it("sends only arguments that the tool declares, under the tool's names", async () => {
     const { calls } = await step([userText("read a.txt")], { tools: [definition("read_file", "file_path")] });
     expect(calls[0]?.args).toEqual({ file_path: "a.txt" });
   });
 
-  it("keeps within its bound of calls and says what it did not see", async () => {
+  it("stays within its limit of calls and says what it did not see", async () => {
     const files = Array.from({ length: 200 }, (_, at) => `src/f${at}.ts`);
     const { text, made } = await run("what is the longest file in src?", (name, args) =>
       name === "list_files"
@@ -351,7 +351,7 @@ describe("results", () => {
 });
 
 describe("the conversation", () => {
-  it("lands in text when tools are switched off, with what is known and what is not", async () => {
+  it("lands with a text if tools are switched off, with what is known and what is not", async () => {
     const { messages } = await run(
       "how many .ts files are in src?",
       () => "3 files, 0 folders\nsrc/a.ts\nsrc/b.ts\nsrc/c.ts",
@@ -372,7 +372,7 @@ describe("the conversation", () => {
     expect(unknown.text).toMatch(/left undone/);
   });
 
-  it("lets a word in the middle take the task over, or join it", async () => {
+  it("lets a message during the task replace it, or add to it", async () => {
     const first = await step([userText("list docs")]);
     const middle: Message[] = [
       userText("list docs"),
@@ -397,7 +397,7 @@ describe("the conversation", () => {
     expect(both.text).toContain("MIT");
   });
 
-  it("takes an order that speaks of a loop's words for no note of the loop's", async () => {
+  it("does not take an order that contains the loop's words for a note of the loop's", async () => {
     const first = await run("how many files are in src?", () => "1 file, 0 folders\nsrc/a.ts");
     const order = userText('find "final answer" in docs');
     const { text } = await run(
@@ -407,7 +407,7 @@ describe("the conversation", () => {
     expect(text).toContain("`docs/a.md:3`");
   });
 
-  it("looks again when the same question comes again", async () => {
+  it("looks again if the same question is asked again", async () => {
     const first = await run("how many files are in src?", () => "1 file, 0 folders\nsrc/a.ts");
     const second = await run(
       [...first.messages, userText("how many files are in src?")],
@@ -417,7 +417,7 @@ describe("the conversation", () => {
     expect(second.text).toContain("**2**");
   });
 
-  it("calls again what the loop skipped, but only once", async () => {
+  it("repeats calls that the loop skipped, but only once", async () => {
     const { made } = await run(
       "list docs",
       () => new Error("list_files was skipped: a new message from the user came first."),
@@ -448,7 +448,7 @@ describe("typed answers", () => {
   ) => ({ type: "object", properties, required });
   const three = (): string => "3 files, 0 folders\nsrc/a.ts\nsrc/b.ts\nsrc/c.ts";
 
-  it("fills a simple schema from what was found", async () => {
+  it("fills a simple schema with what was found", async () => {
     const { text } = await run("how many .ts files are in src?", three, {
       outputSchema: schema({
         count: { type: "integer" },
@@ -459,7 +459,7 @@ describe("typed answers", () => {
     expect(JSON.parse(text)).toMatchObject({ count: 3, files: ["src/a.ts", "src/b.ts", "src/c.ts"] });
   });
 
-  it("gives the answer as JSON when the loop asks for it after the text", async () => {
+  it("gives the answer as JSON if the loop requests it after the text", async () => {
     const first = await run("how many .ts files are in src?", three);
     const note = userText("Please provide your final response in the required JSON format.");
     const { text, calls } = await step([...first.messages, note], {
@@ -470,7 +470,7 @@ describe("typed answers", () => {
     expect(JSON.parse(text)).toEqual({ count: 3 });
   });
 
-  it("fails honestly where it cannot", async () => {
+  it("fails with a clear text if it cannot", async () => {
     await expect(
       run("how many .ts files are in src?", three, { outputSchema: schema({ when: { type: "boolean" } }) }),
     ).rejects.toMatchObject({ kind: "capability" });
@@ -480,7 +480,7 @@ describe("typed answers", () => {
   });
 });
 
-it("answers any text whatever with calls or text, and within its bound", async () => {
+it("answers any text with calls or text, and within its limit", async () => {
   const words = fc.constantFrom(
     "how",
     "many",

@@ -8,7 +8,7 @@ describe("which call a fragment belongs to", () => {
   const whole = (list: (Loose | string)[]): AssistantMessage =>
     read([...list, finish("tool_calls"), "[DONE]"]);
 
-  test("a whole call in one delta without index and type (F067)", () => {
+  test("a complete call in one delta without index and type (F067)", () => {
     const message = read([
       chunk(
         { content: null, tool_calls: [{ id: "gSIMJiOkT", function: fn("weather", '{"location":"SF"}') }] },
@@ -19,7 +19,7 @@ describe("which call a fragment belongs to", () => {
     expect(callsOf(message)).toMatchObject([{ id: "gSIMJiOkT", name: "weather", args: { location: "SF" } }]);
   });
 
-  test("two calls that both say index 0 are two calls (F068)", () => {
+  test("two calls with index 0 are two calls (F068)", () => {
     const message = whole([
       calls({ index: 0, id: "a", function: fn("get_weather", '{"city":"Paris"}') }),
       calls({ index: 0, id: "b", function: fn("get_time", "{}") }),
@@ -30,7 +30,7 @@ describe("which call a fragment belongs to", () => {
     ]);
   });
 
-  test("a call that is spoken of again by its id goes on, though another had its number meanwhile (F068, F070)", () => {
+  test("a call that is mentioned again by its id continues, even if another had its number meanwhile (F068, F070)", () => {
     const turns = (...args: string[]): Loose[] =>
       args.map((piece, at) =>
         calls({ index: 0, id: at % 2 === 0 ? "a" : "b", function: { arguments: piece } }),
@@ -48,7 +48,7 @@ describe("which call a fragment belongs to", () => {
     expect(called(whole([...begun, ...turns('{"a":1}', '{"b":2}', "", "")]))).toEqual(both);
   });
 
-  test("fragments with ids of their own go on with the call before them, numbered or not (F071)", () => {
+  test("fragments with other ids continue the call before them, numbered or not (F071)", () => {
     for (const number of [{ index: 0 }, {}]) {
       const message = whole([
         calls({ ...number, id: "a", function: fn("f", "") }),
@@ -65,7 +65,7 @@ describe("which call a fragment belongs to", () => {
     }
   });
 
-  test("an entry that says nothing is no call, until one comes that does (F066)", () => {
+  test("an empty entry is no call, until a later one is (F066)", () => {
     for (const nothing of [
       { index: 0, id: "", type: "function" },
       { type: "function", function: {} },
@@ -80,7 +80,7 @@ describe("which call a fragment belongs to", () => {
     }
   });
 
-  test("two nameless-id calls under index 0 are told apart by the name after whole arguments", () => {
+  test("two calls without ids under index 0 are distinguished by the name after complete arguments", () => {
     const message = whole([
       calls({ index: 0, function: fn("f", '{"a":1}') }),
       calls({ index: 0, function: fn("f", '{"a":2}') }),
@@ -92,7 +92,7 @@ describe("which call a fragment belongs to", () => {
     expect(new Set(callsOf(message).map((call) => call.id)).size).toBe(2);
   });
 
-  test("calls that share one id and stand in deltas of their own are calls of their own (F052)", () => {
+  test("calls that share one id and are in separate deltas are separate calls (F052)", () => {
     const pair = (more: Loose): Loose[] =>
       ['{"a":1}', '{"a":2}'].map((args) => calls({ ...more, id: "c", function: fn("f", args) }));
     for (const list of [pair({}), pair({ index: 0 })])
@@ -102,12 +102,12 @@ describe("which call a fragment belongs to", () => {
       ]);
   });
 
-  test("a whole call that is told once more is one call (F085)", () => {
+  test("a complete call that is repeated is one call (F085)", () => {
     const again = calls({ index: 0, id: "c", function: fn("f", '{"a":1}') });
     expect(called(whole([again, again]))).toEqual([["f", { a: 1 }]]);
   });
 
-  test("an empty object before the arguments proper is no call, also under one id (F074)", () => {
+  test("an empty object before the real arguments is no call, also under one id (F074)", () => {
     const message = whole([
       calls({ index: 0, id: "c", function: fn("f", "{}") }),
       calls({ index: 0, id: "c", function: fn("f", '{"a":1}') }),
@@ -124,7 +124,7 @@ describe("which call a fragment belongs to", () => {
     expect(callsOf(message)).toMatchObject([{ id: "a", name: "f", args: { a: 1 } }]);
   });
 
-  test.each(["null", "None"])("the word %s for a name names nothing", (name) => {
+  test.each(["null", "None"])("the word %s for a name counts as no name", (name) => {
     const message = whole([
       calls({ index: 0, id: "c", type: "FUNCTION", function: fn("f", '{"a":') }),
       calls({ index: 0, id: "", type: "FUNCTION", function: fn(name, "1}") }),
@@ -135,7 +135,7 @@ describe("which call a fragment belongs to", () => {
   test.each([
     ["in one piece", ['{"a":{"b":1}}']],
     ["in pieces", ['{"a":{"b"', ":1}", "}"]],
-  ])("arguments that came %s and come again as a whole came once (F085)", (_, pieces) => {
+  ])("arguments that came %s and come again completely came once (F085)", (_, pieces) => {
     const more = [...pieces, pieces.join("")].map((args) =>
       calls({ index: 0, function: { arguments: args } }),
     );
@@ -144,7 +144,7 @@ describe("which call a fragment belongs to", () => {
     ]);
   });
 
-  test("arguments under a number of their own are of the call that waits for them", () => {
+  test("arguments under another number belong to the call that waits for them", () => {
     const message = whole([
       calls({ index: 1, id: "c", function: fn("f", "") }),
       calls({ index: 0, function: { arguments: '{"a":1}' } }),
@@ -152,7 +152,7 @@ describe("which call a fragment belongs to", () => {
     expect(callsOf(message)).toMatchObject([{ id: "c", name: "f", args: { a: 1 } }]);
   });
 
-  test("arguments under the number of a call that is whole are of the one after it", () => {
+  test("arguments under the number of a complete call belong to the one after it", () => {
     const piece = (args: string): Loose => calls({ index: 0, function: { arguments: args } });
     const list = [
       calls({ index: 0, id: "a", function: fn("f", "") }),
@@ -190,7 +190,7 @@ describe("which call a fragment belongs to", () => {
     expect(called(read([...list, finish("tool_calls"), "[DONE]"], to))).toEqual(want);
   });
 
-  test("a name that comes in pieces beside arguments that are still empty", () => {
+  test("a name that comes in pieces with arguments that are still empty", () => {
     const to = target("openai-chat");
     for (const tool of ["get", "get_weather"]) nameTable(to.origin).wire(tool);
     const list = ["get", "_weather"].map((name) => calls({ index: 0, id: "c", function: fn(name, "") }));
@@ -206,18 +206,15 @@ describe("which call a fragment belongs to", () => {
     expect(called(whole([calls({ id: "c", ...call })]))).toEqual([["f", { a: 1 }]]);
   });
 
-  test.each([" ", "null", '""', "\n"])("arguments that say nothing, as in %j, are none (F086)", (args) => {
+  test.each([" ", "null", '""', "\n"])("arguments without content, as in %j, are none (F086)", (args) => {
     expect(called(whole([calls({ index: 0, id: "c", function: fn("f", args) })]))).toEqual([["f", {}]]);
   });
 
-  test.each([" f ", "\nf", "f\n"])(
-    "blanks that a parser left on a name, as in %j, are no part of it",
-    (name) => {
-      expect(called(whole([calls({ index: 0, id: "c", function: fn(name, "{}") })]))).toEqual([["f", {}]]);
-    },
-  );
+  test.each([" f ", "\nf", "f\n"])("blanks that a parser left on a name, as in %j, are removed", (name) => {
+    expect(called(whole([calls({ index: 0, id: "c", function: fn(name, "{}") })]))).toEqual([["f", {}]]);
+  });
 
-  test("an index is a key and no position (F069)", () => {
+  test("an index is a key and not a position (F069)", () => {
     const message = whole([
       calls({ index: 1, id: "x", function: fn("read", "") }),
       calls({ index: 1, function: { arguments: '{"p":1}' } }),
@@ -225,7 +222,7 @@ describe("which call a fragment belongs to", () => {
     expect(called(message)).toEqual([["read", { p: 1 }]]);
   });
 
-  test("fragments of two calls may interleave (F070)", () => {
+  test("fragments of two calls may alternate (F070)", () => {
     const message = whole([
       calls({ index: 0, id: "a", function: fn("f", "") }, { index: 1, id: "b", function: fn("g", "") }),
       calls({ index: 0, function: { arguments: '{"a"' } }),
@@ -239,7 +236,7 @@ describe("which call a fragment belongs to", () => {
     ]);
   });
 
-  test("id and name repeated in every fragment are said once (F071)", () => {
+  test("id and name repeated in every fragment count once (F071)", () => {
     const message = whole(
       ['{"a', '":1', "}"].map((piece) =>
         calls({ index: 0, id: "a", type: "function", function: fn("f", piece) }),
@@ -264,7 +261,7 @@ describe("which call a fragment belongs to", () => {
     expect(callsOf(message)).toMatchObject([{ id: "call_1", name: "f", args: { a: 1 } }]);
   });
 
-  test("several unnumbered calls in one list are several calls, ids or not (F053)", () => {
+  test("several unnumbered calls in one list are several calls, with or without ids (F053)", () => {
     const message = read([
       chunk(
         {
@@ -300,7 +297,7 @@ describe("which call a fragment belongs to", () => {
     expect(callsOf(message)[1]!.id).not.toBe("call_0");
   });
 
-  test("an id that changes in every fragment does not break a call in two", () => {
+  test("an id that changes in every fragment does not split a call", () => {
     const message = whole([
       calls({ index: 0, id: "r1", function: fn("f", '{"a"') }),
       calls({ index: 0, id: "r2", function: { arguments: ":1}" } }),
@@ -308,7 +305,7 @@ describe("which call a fragment belongs to", () => {
     expect(callsOf(message)).toMatchObject([{ id: "r1", args: { a: 1 } }]);
   });
 
-  test("a call is judged only when all of it is there: a whole prefix is never run (F074)", () => {
+  test("a call is judged only when it is complete: a complete prefix is never run (F074)", () => {
     const message = whole([
       calls({ index: 0, id: "a", function: fn("rm", '{"path":"/tmp"}') }),
       calls({ index: 0, function: { arguments: ' {"path":"/tmp/x"}' } }),
@@ -338,7 +335,7 @@ describe("which call a fragment belongs to", () => {
     expect(called(message)).toEqual([["weather", {}]]);
   });
 
-  test("members of a call that mean nothing to us are kept for its own origin (F110)", () => {
+  test("unknown members of a call are kept for its own origin (F110)", () => {
     const message = whole([
       calls({
         index: 0,
@@ -377,12 +374,12 @@ describe("arguments", () => {
     ["a list", "[1]"],
     ["prose", "Dave"],
     ["half", '{"a":'],
-  ])("%s is no call that runs (F090, F095)", (_, given) => {
+  ])("%s is not a call that runs (F090, F095)", (_, given) => {
     expect(of(given)).toMatchObject({ args: {}, rawArgs: given });
     expect(of(given).argsError).toBeTypeOf("string");
   });
 
-  test("the text of large numbers is kept (F093)", () => {
+  test("the digits of large numbers are kept (F093)", () => {
     expect(of('{"id":2512292042121000001}').rawArgs).toBe('{"id":2512292042121000001}');
   });
 });

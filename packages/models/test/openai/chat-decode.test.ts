@@ -43,19 +43,19 @@ describe("how an answer ended", () => {
     ["content-filter", "content_filter"],
     ["content_filter: PROHIBITED_CONTENT", "content_filter"],
     ["STOP", "end_turn"],
-  ])("%s, which a router hands through, means %s and is kept as it was said (F012)", (word, wire) => {
+  ])("%s, which a router passes on, means %s and is kept as it was (F012)", (word, wire) => {
     expect(read([text, finish(word), "[DONE]"]).stop).toEqual({ kind: wire, wire, raw: word });
   });
 
   test.each(["function_call_filter: MALFORMED_FUNCTION_CALL", "malformed_function_call"])(
-    "a call that could not be read is one under the word %s, too (F015)",
+    "an unreadable call is one with the word %s, too (F015)",
     (word) => {
       for (const said of [[], [text], [call]])
         expect(thrown([...said, finish(word), "[DONE]"])).toMatchObject({ kind: "malformed_tool_call" });
     },
   );
 
-  test("a whole answer with an error beside it says how far it came (F014)", () => {
+  test("a complete answer with an error next to it contains the partial answer (F014)", () => {
     const error = { code: 502, message: "bad gateway" };
     const body = {
       choices: [{ finish_reason: "error", error, message: { content: "par", tool_calls: [] } }],
@@ -68,17 +68,17 @@ describe("how an answer ended", () => {
     );
   });
 
-  test.each(["stop", "end_turn", "totally_new_value"])("calls under %s are a tool turn (F002)", (word) => {
+  test.each(["stop", "end_turn", "totally_new_value"])("calls with %s are a tool turn (F002)", (word) => {
     expect(read([call, finish(word), "[DONE]"]).stop).toMatchObject({ kind: "tool_use", raw: word });
   });
 
-  test("tool_calls without calls is no tool turn (F003)", () => {
+  test("tool_calls without calls is not a tool turn (F003)", () => {
     expect(read([chunk({ content: "x", tool_calls: [] }), finish("tool_calls"), "[DONE]"]).stop.kind).toBe(
       "end_turn",
     );
   });
 
-  test("the sentinel without a finish word ends the answer, flagged (F011)", () => {
+  test("the sentinel without a finish reason ends the answer, marked as such (F011)", () => {
     expect(read([text, "[DONE]"]).stop).toEqual({
       kind: "end_turn",
       wire: "end_turn",
@@ -88,7 +88,7 @@ describe("how an answer ended", () => {
     expect(thrown(["[DONE]"])).toMatchObject({ kind: "empty_response", retryable: true });
   });
 
-  test("a finish word without the sentinel is an end (F158); neither is a cut (F159)", () => {
+  test("a finish reason without the sentinel is an end (F158); neither is a truncation (F159)", () => {
     expect(read([text, finish("stop")]).stop.kind).toBe("end_turn");
     const error = thrown([text, call]);
     expect(error).toMatchObject({ kind: "stream_truncated", retryable: true });
@@ -106,7 +106,7 @@ describe("how an answer ended", () => {
     expect(callsOf(message).map((one) => one.argsError !== undefined)).toEqual([false, true]);
   });
 
-  test("broken arguments at the output limit are a cut answer, whatever the word (F006)", () => {
+  test("broken arguments at the output limit mean a truncated answer, whatever the word is (F006)", () => {
     const list = [
       calls({ index: 0, id: "a", function: fn("f", '{"cmd":"rm -rf bui') }),
       finish("tool_calls"),
@@ -121,7 +121,7 @@ describe("how an answer ended", () => {
     expect(callsOf(read(list))[0]!.argsError).toBeTypeOf("string");
   });
 
-  test("whole calls in an answer as long as the output limit are a cut one's, too (F006)", () => {
+  test("complete calls in an answer as long as the output limit are a truncated one's, too (F006)", () => {
     const list = (written: number, reasoning: number = 0): (Loose | string)[] => [
       calls({ index: 0, id: "a", function: fn("f", '{"a":1}') }),
       finish("tool_calls"),
@@ -144,7 +144,7 @@ describe("how an answer ended", () => {
     expect(read(said, { ...origin, outputLimit: 64 }).stop.kind).toBe("end_turn");
   });
 
-  test("a window that was full before anything was said is an overflow (F012, F019)", () => {
+  test("a window that was full before any text is an overflow (F012, F019)", () => {
     const full = finish("model_context_window_exceeded");
     const error = thrown([chunk({ reasoning_content: "So" }), full, "[DONE]"]);
     expect(error).toMatchObject({
@@ -157,7 +157,7 @@ describe("how an answer ended", () => {
     expect(read([text, full, "[DONE]"]).stop.kind).toBe("context_overflow");
   });
 
-  test("a refusal is a refusal and no empty answer (F009)", () => {
+  test("a refusal is a refusal and not an empty answer (F009)", () => {
     const message = read([
       chunk({ refusal: "I can't " }),
       chunk({ refusal: "help." }),
@@ -168,7 +168,7 @@ describe("how an answer ended", () => {
     expect(message.stop.kind).toBe("refusal");
   });
 
-  test("a malformed call behind a router is named as one (F015)", () => {
+  test("a malformed call behind a router is recognised as one (F015)", () => {
     const body = {
       choices: [
         {
@@ -184,7 +184,7 @@ describe("how an answer ended", () => {
   });
 });
 
-test("an empty answer whose upstream could not read its call is a malformed call under any word (F015)", () => {
+test("an empty answer whose upstream could not read its call is a malformed call with any word (F015)", () => {
   const ended = (word: string): Loose => ({
     choices: [{ index: 0, delta: {}, finish_reason: word, native_finish_reason: "MALFORMED_FUNCTION_CALL" }],
   });
@@ -193,7 +193,7 @@ test("an empty answer whose upstream could not read its call is a malformed call
   expect(read([chunk({ content: "hi" }), ended("stop"), "[DONE]"]).stop.kind).toBe("end_turn");
 });
 
-test("a router's good end is none where the upstream's own word says so (F006)", () => {
+test("a router's good end does not count if the upstream's own word says otherwise (F006)", () => {
   const stop = (word: string | null, native: string): Stop =>
     read([
       chunk({ content: "hi" }),
@@ -213,7 +213,7 @@ test("a router's good end is none where the upstream's own word says so (F006)",
   expect(stop("stop", "OTHER")).toMatchObject({ kind: "end_turn" });
 });
 
-test("an answer that begins inside another is neither; ids of every chunk's own are no other answer (F077)", () => {
+test("an answer that begins inside another makes both unusable; changing ids alone do not (F077)", () => {
   const of = (id: string, delta: Loose): Loose => ({ ...chunk(delta), id });
   const says = (id: string, content: string): Loose => of(id, { role: "assistant", content });
   const first = [says("a", ""), of("a", { content: "Hel" })];
@@ -233,7 +233,7 @@ test("an answer that begins inside another is neither; ids of every chunk's own 
   expect(text(says("a", "1"), says("a", "2"), says("b", "3"))).toEqual([{ type: "text", text: "123" }]);
 });
 
-test("a word that nobody knows, and that calls itself a failure, is one (F012)", () => {
+test("an unknown word that contains a word for failure is one (F012)", () => {
   for (const word of ["engine_overloaded", "upstream_unavailable", "stream_exception"])
     expect(thrown([chunk({ content: "hi" }), finish(word), "[DONE]"])).toMatchObject({
       kind: "server_error",
@@ -241,7 +241,7 @@ test("a word that nobody knows, and that calls itself a failure, is one (F012)",
     });
 });
 
-test("a word that nobody knows, and that says that the answer was cut or filtered, says so (F012)", () => {
+test("an unknown word that says that the answer was cut or filtered has that meaning (F012)", () => {
   const kindOf = (word: string): string => read([chunk({ content: "hi" }), finish(word), "[DONE]"]).stop.kind;
   for (const word of ["TOKEN_LIMIT", "length_limit", "max_length", "maximum_tokens", "max-completion-tokens"])
     expect(kindOf(word), word).toBe("max_tokens");
@@ -290,7 +290,7 @@ describe("errors inside a successful response", () => {
     ["with a code of its own", { code: 503, msg: "busy" }, "overloaded"],
     ["in a list", { errors: [{ message: "Overloaded" }] }, "overloaded"],
     ["of a gateway", { error_code: 500, error_msg: "it broke" }, "server_error"],
-  ])("an error %s ends the answer with what had arrived", (_, frame, kind) => {
+  ])("an error %s ends the answer with the partial answer", (_, frame, kind) => {
     const error = thrown([chunk({ content: "Hel" }), frame as Loose, "[DONE]"]);
     expect(error.kind).toBe(kind);
     expect(error.partial?.content).toEqual([{ type: "text", text: "Hel" }]);
@@ -307,7 +307,7 @@ describe("errors inside a successful response", () => {
       "content_filter",
     ],
     [{ msg: "it went wrong" }, "stream_error"],
-  ])("words in place of the end are why it ended: %j", (frame, kind) => {
+  ])("words in place of the end are the reason: %j", (frame, kind) => {
     for (const tail of [["[DONE]"], []]) {
       const error = thrown([chunk({ content: "Hel" }), frame, ...tail]);
       expect(error.kind).toBe(kind);
@@ -362,7 +362,7 @@ describe("errors inside a successful response", () => {
     expect(answered && called(answered)).toEqual([["get", {}]]);
   });
 
-  test("a Groq refusal without a call to be read is an error of its kind (F151b)", () => {
+  test("a Groq refusal without a readable call is an error of its kind (F151b)", () => {
     const body = { error: { ...(failed.error as Loose), failed_generation: "" } };
     expect(thrown([body])).toMatchObject({ kind: "malformed_tool_call" });
     expect(openaiChat.errorOf({ status: 400, header: () => null, body: JSON.stringify(body) }).kind).toBe(
@@ -371,7 +371,7 @@ describe("errors inside a successful response", () => {
     expect(openaiChat.answerOf?.({ status: 400, header: () => null, body: "" }, origin)).toBeUndefined();
   });
 
-  test("words in place of a call that was forced are the answer, where Groq refuses them (F151)", () => {
+  test("words in place of a forced call are the answer, if Groq refuses them (F151)", () => {
     const error = (failed_generation: string): Loose => ({
       error: {
         message: "Tool choice is required, but model did not call a tool",
@@ -401,7 +401,7 @@ describe("errors inside a successful response", () => {
     );
   });
 
-  test("an answer that was cut is no error where it is told so once more as one", () => {
+  test("a truncated answer is no error if it is reported again as one", () => {
     const told = {
       error: { code: 400, message: "Token limit reached" },
       choices: [],
@@ -416,7 +416,7 @@ describe("errors inside a successful response", () => {
     expect(thrown([chunk({ content: "Hel" }), finish("stop"), told as Loose]).message).toMatch(/Token limit/);
   });
 
-  test("a whole body that is an error is an error, whatever its shape (F154)", () => {
+  test("a complete body that is an error is an error, whatever its form (F154)", () => {
     const flat = { code: "The service is currently unavailable", error: "Timed out waiting for first token" };
     expect(() => openaiChat.decodeWhole(flat, origin, () => {})).toThrow(
       expect.objectContaining({ retryable: true }),
@@ -428,7 +428,7 @@ describe("errors inside a successful response", () => {
 });
 
 describe("text, reasoning and numbers", () => {
-  test("calls that come in another choice than the text are the answer's", () => {
+  test("calls in another choice than the text belong to the answer", () => {
     const other = (delta: Loose, index: number): Loose => ({
       choices: [{ index, delta, finish_reason: null }],
     });
@@ -461,7 +461,7 @@ describe("text, reasoning and numbers", () => {
     expect(read([...old, finish("stop"), "[DONE]"]).content).toEqual([{ type: "text", text: "Hello" }]);
   });
 
-  test("an answer that only the message at the end tells of is one", () => {
+  test("an answer that is only in the message at the end is the answer", () => {
     const role = { choices: [{ index: 0, delta: { role: "assistant" } }] };
     const told = (message: Loose): Loose => ({
       choices: [{ index: 0, delta: {}, message: { role: "assistant", ...message }, finish_reason: "stop" }],
@@ -474,7 +474,7 @@ describe("text, reasoning and numbers", () => {
     ]);
   });
 
-  test("calls that only the message at the end tells of are calls", () => {
+  test("calls that are only in the message at the end are calls", () => {
     const tool_calls = [{ id: "c", type: "function", function: { name: "f", arguments: '{"a":1}' } }];
     const last = { role: "assistant", content: "Hi", tool_calls };
     const message = read([
@@ -501,7 +501,7 @@ describe("text, reasoning and numbers", () => {
     ]);
   });
 
-  test("the calls of a second answer are nobody's", () => {
+  test("calls of a second answer are ignored", () => {
     const one = (index: number): Loose => ({
       choices: [
         {
@@ -516,13 +516,13 @@ describe("text, reasoning and numbers", () => {
   test.each([
     ["length", "max_tokens"],
     ["content_filter", "content_filter"],
-  ])("%s is not taken back by a word behind it", (word, kind) => {
+  ])("%s is not overridden by a later word", (word, kind) => {
     const call = { index: 0, id: "c", function: { name: "f", arguments: "{}" } };
     const message = read([chunk({ tool_calls: [call] }), finish(word), finish("stop"), "[DONE]"]);
     expect(message.stop).toMatchObject({ kind, raw: word });
   });
 
-  test("chunks without choices and choices without delta are nothing (F082, F083)", () => {
+  test("chunks without choices and choices without delta are ignored (F082, F083)", () => {
     const message = read([
       { choices: [], prompt_filter_results: [] },
       { choices: [{ index: 0, finish_reason: null, content_filter_offsets: {} }] },
@@ -565,13 +565,13 @@ describe("text, reasoning and numbers", () => {
     ]);
   });
 
-  test("a call that is told in the older field as well is one call (F010)", () => {
+  test("a call that is in the older field too is one call (F010)", () => {
     const f = { name: "f", arguments: '{"a":1}' };
     const both = chunk({ tool_calls: [{ index: 0, id: "c1", function: f }], function_call: f });
     expect(called(read([both, finish("tool_calls"), "[DONE]"]))).toEqual([["f", { a: 1 }]]);
   });
 
-  test("zeros behind counts take nothing back (F084)", () => {
+  test("zeros after counts change nothing (F084)", () => {
     const zeros = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
     const message = read([
       chunk({ content: "hi" }),

@@ -17,7 +17,7 @@ import {
 } from "./requests.ts";
 
 describe("Chat Completions requests", () => {
-  test("images of results come after all results of the turn, as a user's (F117)", () => {
+  test("images of results come after all results of the turn, in a user message (F117)", () => {
     const { messages } = chatBody([
       user("shot"),
       assistant([call("a"), call("b")]),
@@ -40,7 +40,7 @@ describe("Chat Completions requests", () => {
     expect(messages[2]!.content).toMatch(/file of this result/);
   });
 
-  test("calls of Kimi are numbered in order and named in their ids, which is all its template tells of them (F055)", () => {
+  test("Kimi's call ids are numbered in order and contain the tool's name, the only thing its template shows of calls (F055)", () => {
     const long = "a_tool_with_a_name_that_is_long_enough_for_40";
     const history = [
       user("go"),
@@ -66,7 +66,7 @@ describe("Chat Completions requests", () => {
     expect(bodyOf([...named, user("and?")])).toContain(before.slice(0, -2));
   });
 
-  test("arguments go out as written when they are an object, else empty (F093, F095, F097)", () => {
+  test("arguments are sent as written if they are an object, else empty (F093, F095, F097)", () => {
     const { messages } = chatBody([
       user("go"),
       assistant([
@@ -101,7 +101,7 @@ describe("Chat Completions requests", () => {
     });
   });
 
-  test("foreign ids become nine letters on both sides, and stay distinct (F055)", () => {
+  test("foreign ids become nine letters on both sides, and stay different (F055)", () => {
     const ids = Array.from({ length: 20_000 }, (_, at) => `toolu_01AbmHJypDhKqBF7NKdRPJ${at}`);
     const { messages } = chatBody(
       [user("go"), assistant(ids.map((id) => call(id))), ...ids.map((id) => result(id))],
@@ -113,7 +113,7 @@ describe("Chat Completions requests", () => {
     expect(sent[0]).toMatch(/^[a-zA-Z0-9]{9}$/);
   });
 
-  test("reasoning goes back only in the field asked for, to its own model, on tool turns (F104, F105)", () => {
+  test("reasoning is sent back only in the right field, to its own model, in tool turns (F104, F105)", () => {
     const think: Part = {
       type: "reasoning",
       text: "hm",
@@ -155,7 +155,7 @@ describe("Chat Completions requests", () => {
     ]);
   });
 
-  test("a bridge stands between results and a user's word where the server wants one (F046, F127)", () => {
+  test("an assistant message separates results and a user message if the server needs that (F046, F127)", () => {
     const mistral = { idForm: "mistral9", bridgeToolUser: true, noAssistantLast: true };
     expect(
       chatBody(
@@ -168,7 +168,7 @@ describe("Chat Completions requests", () => {
     ).toBe("user");
   });
 
-  test("tool schemas are made ones that are accepted, and strict only where it is safe (F136, F140, F141)", () => {
+  test("tool schemas are converted to accepted ones, and are strict only if that is safe (F136, F140, F141)", () => {
     const body = chatBody([user("go")], { strictTools: true }, { tools });
     const sent = (body.tools as Loose[]).map((tool) => tool.function as Loose);
     expect(sent.map((fn) => fn.strict)).toEqual([true, undefined, undefined, undefined]);
@@ -176,7 +176,7 @@ describe("Chat Completions requests", () => {
     expect(chatBody([user("go")], {}, { tools }).tools).not.toMatchObject([{ function: { strict: true } }]);
   });
 
-  test("a name that was changed on the way out is changed back on the way in (F059, F060)", () => {
+  test("a name that was changed in the request is restored in the answer (F059, F060)", () => {
     const to = chat({}, { origin: { ...chatOrigin } });
     const body = JSON.parse(openaiChat.encoder(to).encode(request([user("go")], { tools })).body) as {
       tools: { function: { name: string } }[];
@@ -197,7 +197,7 @@ describe("Chat Completions requests", () => {
     }
   });
 
-  test("a name goes out with a letter first, as Kimi and Gemini want it, and the same in tools, calls and the choice", () => {
+  test("a name begins with a letter, as Kimi and Gemini require, the same in tools, calls and the choice", () => {
     const name = "21st_magic";
     const odd: ModelRequest["tools"][number] = {
       name,
@@ -242,7 +242,7 @@ describe("Chat Completions requests", () => {
     ).not.toThrow();
   });
 
-  test("settings go out under the server's own names, and what it lacks is said", () => {
+  test("settings have the server's own names, with a warning for those it lacks", () => {
     const settings: Settings = {
       temperature: 0.5,
       topP: 0.9,
@@ -309,7 +309,7 @@ describe("Chat Completions requests", () => {
     expect(encode({ reasoningParam: "none" }).codes).toContain("unsupported_setting");
   });
 
-  test("a choice that cannot be made is told under the code that it has over every protocol", () => {
+  test("an impossible choice has the same warning code over every protocol", () => {
     const warned = (compat: JsonObject, settings: Settings = {}): string[] =>
       openaiChat
         .encoder(chat(compat))
@@ -322,7 +322,7 @@ describe("Chat Completions requests", () => {
     ]);
   });
 
-  test("who speaks first is asked of each request: a prompt may come before what stood first in the last one", () => {
+  test("who speaks first is checked for each request: a prompt may come before the first message of the last one", () => {
     const encoder = openaiChat.encoder(chat({ systemFirstOnly: true }));
     const later: Message = { role: "system", content: [{ type: "text", text: "later" }] };
     const messages = [later, user("hi")];
@@ -335,7 +335,7 @@ describe("Chat Completions requests", () => {
     expect(roles()).toEqual(["system", "user"]);
   });
 
-  test("an output schema is asked for natively, strictly only where it is safe", () => {
+  test("an output schema is requested natively, strict only if that is safe", () => {
     const strict = tools[0]!.inputSchema;
     const format = (outputSchema: JsonObject, compat: JsonObject = {}): Json | undefined =>
       chatBody([user("x")], compat, { outputSchema }).response_format;
@@ -350,7 +350,7 @@ describe("Chat Completions requests", () => {
     expect(format(strict, { structuredOutput: "none" })).toBeUndefined();
   });
 
-  test("files go out in the form that is taken, or as a note", () => {
+  test("files are sent in an accepted form, or as a note", () => {
     const file = (mediaType: string, more: object): Message => ({
       role: "user",
       content: [{ type: "file", mediaType, ...more }],
@@ -371,7 +371,7 @@ describe("Chat Completions requests", () => {
     ]);
   });
 
-  test("what a model does not see is said in words, not sent", () => {
+  test("a model without vision gets images in words", () => {
     const to = chat({}, { facts: { accepts: ["application/pdf"] } });
     const wire = openaiChat.encoder(to).encode(request([{ role: "user", content: [image as never] }]));
     expect(wire.body).not.toContain("image_url");

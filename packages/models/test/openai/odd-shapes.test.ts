@@ -53,7 +53,7 @@ describe("content that is", () => {
   });
 
   it.each(["thinking", "reasoning", "reasoning_content"])(
-    "reasoning, as parts or under another name: %s",
+    "reasoning, in parts or under another name: %s",
     async (name) => {
       for (const told of ["mh", [{ type: "text", text: "mh" }], { content: "mh" }]) {
         const { answer } = await outcome(openaiChat, stream(chunk({ [name]: told }), hi, stop));
@@ -66,7 +66,7 @@ describe("content that is", () => {
   );
 });
 
-describe("a word for the end that is", () => {
+describe("a finish reason that is", () => {
   it.each([
     [
       "a word for nothing, and then a word",
@@ -83,7 +83,7 @@ describe("a word for the end that is", () => {
     expect(told.answer?.stop.kind).toBe("end_turn");
   });
 
-  it.each(["null", "None", "NONE", ""])("no word at all, and the end of the stream: %j", async (word) => {
+  it.each(["null", "None", "NONE", ""])("missing, with the end of the stream: %j", async (word) => {
     expect((await outcome(openaiChat, data(chunk({ content: "hi" }, word)))).error?.kind).toBe(
       "stream_truncated",
     );
@@ -140,7 +140,7 @@ describe("calls that are", () => {
     expect(callsOf(await outcome(openaiChat, frames))).toEqual([["f", { a: 1 }]]);
   });
 
-  it("numbered in words, and told by turns", async () => {
+  it("numbered with strings, and interleaved", async () => {
     const piece = (index: string, args: string, more: object = {}): object =>
       chunk({
         tool_calls: [

@@ -9,7 +9,7 @@ import { conversations } from "./conversations.ts";
 import { decodeStream } from "./corpus.ts";
 import { chat, type Loose, request, responses, responsesBody, result, tools, user } from "./requests.ts";
 
-describe("every canonical conversation is a request the server takes", () => {
+describe("every canonical conversation becomes a request that the server accepts", () => {
   const rows: [string, JsonObject, ChatRules][] = [
     ["OpenAI", {}, {}],
     [
@@ -70,7 +70,7 @@ describe("every canonical conversation is a request the server takes", () => {
     );
   });
 
-  test("a request begins with the bytes of the one before it", () => {
+  test("a request begins with the bytes of the one before", () => {
     fc.assert(
       fc.property(conversations, (messages) => {
         // A request goes out where an answer is due: after a user's word or after all results.
@@ -87,7 +87,7 @@ describe("every canonical conversation is a request the server takes", () => {
     );
   });
 
-  test("an encoder says of any history what a fresh one says, whatever it said before", () => {
+  test("an encoder writes any history as a new encoder does, whatever it wrote before", () => {
     const rows: [typeof openaiChat, Target][] = [
       [openaiChat, chat()],
       [openaiChat, chat({ alternate: true, noAssistantLast: true, bridgeToolUser: true })],
@@ -112,7 +112,7 @@ describe("every canonical conversation is a request the server takes", () => {
     );
   });
 
-  test("a message is encoded once, and a fresh encoder says the same", () => {
+  test("a message is encoded once, and a new encoder writes the same", () => {
     let reads = 0;
     const counted = user("hello");
     const watched = new Proxy(counted, {
@@ -139,20 +139,23 @@ describe("every canonical conversation is a request the server takes", () => {
 test.each([
   ["chat", openaiChat, chat(), "messages"],
   ["responses", openaiResponses, responses(), "input"],
-] as const)("a history of which nothing may be sent is still a request: %s", (_, codec, target, list) => {
-  const foreign: AssistantMessage = {
-    role: "assistant",
-    content: [{ type: "reasoning", text: "hm", opaque: { signature: "s" } }],
-    origin: { api: "anthropic-messages", provider: "anthropic", model: "m" },
-    stop: { kind: "end_turn", wire: "end_turn" },
-  };
-  const encoder = codec.encoder(target);
-  const sent = (messages: Message[]): JsonObject[] =>
-    (JSON.parse(encoder.encode(request(messages)).body) as { [list: string]: JsonObject[] })[list] ?? [];
-  expect(sent([foreign])).toEqual([expect.objectContaining({ role: "user" })]);
-  expect(JSON.stringify(sent([foreign]))).toContain("Continue.");
-  expect(JSON.stringify(sent([foreign, user("and?")]))).not.toContain("Continue.");
-});
+] as const)(
+  "a history of which nothing may be sent still becomes a request: %s",
+  (_, codec, target, list) => {
+    const foreign: AssistantMessage = {
+      role: "assistant",
+      content: [{ type: "reasoning", text: "hm", opaque: { signature: "s" } }],
+      origin: { api: "anthropic-messages", provider: "anthropic", model: "m" },
+      stop: { kind: "end_turn", wire: "end_turn" },
+    };
+    const encoder = codec.encoder(target);
+    const sent = (messages: Message[]): JsonObject[] =>
+      (JSON.parse(encoder.encode(request(messages)).body) as { [list: string]: JsonObject[] })[list] ?? [];
+    expect(sent([foreign])).toEqual([expect.objectContaining({ role: "user" })]);
+    expect(JSON.stringify(sent([foreign]))).toContain("Continue.");
+    expect(JSON.stringify(sent([foreign, user("and?")]))).not.toContain("Continue.");
+  },
+);
 
 describe("the schema of an output", () => {
   const outputSchema: JsonObject = { type: "object", properties: {} };
@@ -160,7 +163,7 @@ describe("the schema of an output", () => {
     ["Chat Completions", openaiChat, chat],
     ["Responses", openaiResponses, responses],
   ] as const)(
-    "goes over %s where the model is known to hold to it, beside tools or not",
+    "is sent over %s if the model is known to follow it, with tools or without",
     (_, codec, target) => {
       const sent = (
         output: "native" | "native_without_tools" | "none",
@@ -178,7 +181,7 @@ describe("the schema of an output", () => {
   );
 });
 
-describe("an answer as it was meant comes back from the wire", () => {
+describe("an answer is decoded from the wire as intended", () => {
   const meant = fc.record({
     reasoning: fc.string(),
     text: fc.string(),
@@ -265,7 +268,7 @@ describe("an answer as it was meant comes back from the wire", () => {
     );
   });
 
-  test("Responses, and sent back it is what came", () => {
+  test("Responses, and is sent back as it came", () => {
     fc.assert(
       fc.property(meant, ({ reasoning, text, calls, cuts }) => {
         const items: Loose[] = [

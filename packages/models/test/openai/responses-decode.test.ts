@@ -88,7 +88,7 @@ describe("items of a response", () => {
     ]);
   });
 
-  test("a done value that is empty takes back nothing of what came (F078)", () => {
+  test("an empty done value does not erase what came (F078)", () => {
     const message = read([
       added(0, call({ arguments: "" })),
       {
@@ -116,7 +116,7 @@ describe("items of a response", () => {
     ]);
   });
 
-  test("the done value replaces what deltas gave", () => {
+  test("the done value replaces the deltas", () => {
     const message = read([
       added(0, call({ arguments: "" })),
       { type: "response.function_call_arguments.delta", output_index: 0, item_id: "fc_1", delta: '{"a":' },
@@ -126,7 +126,7 @@ describe("items of a response", () => {
     expect(callsOf(message)[0]).toMatchObject({ rawArgs: '{"a":1}', args: { a: 1 } });
   });
 
-  test("a list that gives what was streamed other ids and other places adds nothing", () => {
+  test("a list in which streamed items have other ids and positions adds nothing", () => {
     const thought = { type: "reasoning", id: "rs_1", summary: [] };
     const message = read([
       done(0, said("Hi")),
@@ -144,7 +144,7 @@ describe("items of a response", () => {
     expect(message.content.filter((part) => part.type === "text")).toHaveLength(1);
   });
 
-  test("a call in the list that was not streamed is one more, also where it says the same", () => {
+  test("a call in the list that was not streamed is one more, even if it is equal to another", () => {
     const message = read([done(0, call()), completed([call(), call({ id: "fc_2", call_id: "call_2" })])]);
     expect(callsOf(message).map(({ id }) => id)).toEqual(["call_1", "call_2"]);
   });
@@ -171,7 +171,7 @@ describe("items of a response", () => {
     expect(read([done(0, reasoning), done(1, call()), completed([call()])]).content).toHaveLength(2);
   });
 
-  test("an event without its index belongs to the item of its id", () => {
+  test("an event without an index belongs to the item with its id", () => {
     const message = read([
       { type: "response.output_item.added", item: call({ arguments: "" }) },
       { type: "response.output_item.added", item: call({ id: "fc_2", call_id: "call_2", arguments: "" }) },
@@ -182,7 +182,7 @@ describe("items of a response", () => {
     expect(callsOf(message).map((one) => one.args)).toEqual([{ x: 1 }, { x: 2 }]);
   });
 
-  test("text that was streamed is not said again by its done events (F085)", () => {
+  test("text that was streamed is not repeated by its done events (F085)", () => {
     const events: ModelEvent[] = [];
     const decoder = openaiResponses.decoder(origin, (event) => events.push(event));
     for (const event of [
@@ -197,7 +197,7 @@ describe("items of a response", () => {
     expect(events.map((event) => (event.type === "text_delta" ? event.text : "")).join("")).toBe("Hello!");
   });
 
-  test("reasoning keeps its item, and parts of a summary are apart", () => {
+  test("reasoning keeps its item, and the parts of a summary are separate", () => {
     const item = {
       type: "reasoning",
       id: "rs_1",
@@ -221,7 +221,7 @@ describe("items of a response", () => {
     expect(read([completed([item])]).content).toEqual(expected);
   });
 
-  test("what the provider ran itself is kept and no call of ours (F031)", () => {
+  test("what the provider itself ran is kept and is not a call of ours (F031)", () => {
     const search = {
       type: "web_search_call",
       id: "ws_1",
@@ -245,7 +245,7 @@ describe("items of a response", () => {
     expect(message.stop.kind).toBe("end_turn");
   });
 
-  test("a custom tool call is ours only when the tool was offered", () => {
+  test("a custom tool call is ours only if the tool was offered", () => {
     const item = { type: "custom_tool_call", id: "ctc_1", call_id: "call_9", name: "sql", input: "select 1" };
     expect(read([done(0, item), completed()]).content).toMatchObject([
       { type: "native", kind: "custom_tool_call" },
@@ -329,7 +329,7 @@ describe("how a response ended", () => {
     ["new", "max_tokens"],
     ["length", "max_tokens"],
     ["safety", "content_filter"],
-  ])("incomplete for the reason %s, which is none of its own, is %s", (reason, wire) => {
+  ])("incomplete for the reason %s, another protocol's word, is %s", (reason, wire) => {
     const response = { status: "incomplete", incomplete_details: { reason } };
     expect(read([done(0, said("x")), { type: "response.incomplete", response }]).stop).toEqual({
       kind: wire,
@@ -345,21 +345,18 @@ describe("how a response ended", () => {
     ["incomplete", { status: "in_progress" }, "max_tokens", "incomplete"],
     ["completed", { status: "queued" }, "end_turn", "completed"],
     ["completed", { status: "incomplete" }, "max_tokens", "incomplete"],
-  ])(
-    "a response that says nothing of its end has the one its event says: %s, %j",
-    (word, response, wire, raw) => {
-      const end = { type: `response.${word}`, response };
-      expect(read([done(0, said("x")), end]).stop).toEqual({ kind: wire, wire, raw });
-    },
-  );
+  ])("a response without a status has that of its event: %s, %j", (word, response, wire, raw) => {
+    const end = { type: `response.${word}`, response };
+    expect(read([done(0, said("x")), end]).stop).toEqual({ kind: wire, wire, raw });
+  });
 
-  test("and one that was cancelled is no answer", () => {
+  test("a cancelled response is not an answer", () => {
     expect(thrown([done(0, said("x")), { type: "response.cancelled", response: {} }])).toMatchObject({
       kind: "server_error",
     });
   });
 
-  test("a call that was cut never runs (F029)", () => {
+  test("a truncated call never runs (F029)", () => {
     const cut = call({ arguments: '{"a":', status: "incomplete" });
     const message = read([
       added(0, { ...cut, arguments: "" }),
@@ -382,7 +379,7 @@ describe("how a response ended", () => {
     expect(callsOf(parsing)[0]!.argsError).toBeTypeOf("string");
   });
 
-  test("a stream without its terminal event is cut, sentinel or not (F159d)", () => {
+  test("a stream without its terminal event is truncated, with or without a sentinel (F159d)", () => {
     const error = thrown([
       { type: "response.output_text.delta", output_index: 0, content_index: 0, delta: "Hel" },
     ]);
@@ -390,7 +387,7 @@ describe("how a response ended", () => {
     expect(error.partial?.content).toEqual([{ type: "text", text: "Hel" }]);
   });
 
-  test("two responses in one stream are none, and nothing of the second is told (F077)", () => {
+  test("two responses in one stream are an error, and nothing of the second is emitted (F077)", () => {
     const begun = (id: string): Loose => ({
       type: "response.created",
       response: { id, status: "in_progress" },
@@ -417,7 +414,7 @@ describe("how a response ended", () => {
     ).toHaveLength(1);
   });
 
-  test("items that a gateway gives one output index are told apart by their ends and their calls (F068)", () => {
+  test("items to which a gateway gives one output index are distinguished by their ends and their calls (F068)", () => {
     const twin = call({ id: "fc_2", call_id: "call_2", name: "g", arguments: '{"b":2}' });
     const piece = (item_id: string, delta: string): Loose => ({
       type: "response.function_call_arguments.delta",
@@ -468,7 +465,7 @@ describe("how a response ended", () => {
     ).toEqual(["reasoning", "text", ...both]);
   });
 
-  test("a part's final value counts where nothing else brings its text (F080)", () => {
+  test("a part's final value counts if nothing else has its text (F080)", () => {
     const part = (given: Loose, content_index = 0): Loose => ({
       type: "response.content_part.done",
       output_index: 0,
@@ -485,12 +482,12 @@ describe("how a response ended", () => {
     expect(read([part({ type: "reasoning_text", text: "hm" }), text, completed()]).content).toHaveLength(1);
   });
 
-  test("an error by another name is an error", () => {
+  test("an error under another name is an error", () => {
     const error = { code: "server_error", message: "boom" };
     expect(thrown([{ type: "response.error", error }])).toMatchObject({ kind: "server_error" });
   });
 
-  test("a call that stands twice in a list is one: under one id, the same arguments for the same tool (F079)", () => {
+  test("a call that is twice in a list is one: one id, the same arguments, the same tool (F079)", () => {
     const ids = (events: readonly Loose[]): string[] => callsOf(read(events)).map(({ id }) => id);
     expect(ids([completed([call(), call()])])).toEqual(["call_1"]);
     expect(ids([completed([call(), call({ id: "fc_2" })])])).toEqual(["call_1"]);
@@ -498,7 +495,7 @@ describe("how a response ended", () => {
     expect(ids([completed([call(), call({ id: "fc_2", call_id: "call_2" })])])).toEqual(["call_1", "call_2"]);
   });
 
-  test("calls that share an id are all there, also where only the terminal event tells them (F052)", () => {
+  test("calls that share an id are all kept, also if only the terminal event has them (F052)", () => {
     const twins = [
       call(),
       call({ id: "fc_2", name: "g", arguments: "{}" }),
@@ -512,7 +509,7 @@ describe("how a response ended", () => {
     expect(names([...twins.map((twin, at) => done(at, twin)), completed(twins)])).toEqual(["f", "g", "h"]);
   });
 
-  test("an error that is told twice is thrown once (F153)", () => {
+  test("an error that comes twice is thrown once (F153)", () => {
     const decoder = openaiResponses.decoder(origin, () => {});
     const push = (event: Loose): void =>
       decoder.push({ event: String(event.type), data: JSON.stringify(event) });
@@ -567,7 +564,7 @@ describe("how a response ended", () => {
     ).toMatchObject({ kind, partial: { content: [{ text: "a" }] } });
   });
 
-  test("usage has the cache that a gateway to Claude tells, and reasoning beside the output", () => {
+  test("usage includes the cache counts of a gateway to Claude, and reasoning that is counted separately", () => {
     const usage = {
       input_tokens: 10,
       output_tokens: 5,
@@ -585,7 +582,7 @@ describe("how a response ended", () => {
     });
   });
 
-  test("a whole body is a response, an error, or nothing", () => {
+  test("a complete body is a response, an error, or invalid", () => {
     const whole = openaiResponses.decodeWhole(
       {
         status: "completed",

@@ -23,7 +23,7 @@ describe("Responses requests", () => {
   });
   const own = (content: Part[]): AssistantMessage => assistant(content, responsesOrigin);
 
-  test("nothing is stored, and reasoning comes back encrypted (F112)", () => {
+  test("nothing is stored, and reasoning is returned encrypted (F112)", () => {
     const body = responsesBody([user("x")], { system: "S" });
     expect(body).toMatchObject({
       store: false,
@@ -59,7 +59,7 @@ describe("Responses requests", () => {
     expect(lacking.warnings).toHaveLength(3);
   });
 
-  test("a server that takes no answer at the end, or no system behind the beginning, is sent none (F127, F128)", () => {
+  test("a server that accepts no answer at the end, or no later system message, is sent none (F127, F128)", () => {
     const history = [user("x"), own([{ type: "text", text: "y" }])];
     const roles = (messages: Message[], compat: JsonObject): unknown[] =>
       responsesBody(messages, {}, compat).input.map(({ role }) => role);
@@ -71,7 +71,7 @@ describe("Responses requests", () => {
     expect(roles([user("x"), late, user("z")], { systemFirstOnly: true })).toEqual(["user", "user", "user"]);
   });
 
-  test("a server that forces no call is not told to, and is told that none may be made (F135)", () => {
+  test("a server that cannot force a call is not asked to, but is told if none may be made (F135)", () => {
     const encoder = openaiResponses.encoder(responses({ forcedChoice: false }));
     const asked = (toolChoice: "any" | "none"): Loose & { warnings: readonly { code: string }[] } => {
       const { body, warnings } = encoder.encode(request([user("x")], { toolChoice, tools }));
@@ -82,7 +82,7 @@ describe("Responses requests", () => {
     expect(asked("none").tool_choice).toBe("none");
   });
 
-  test("reasoning goes with the item after it, or not at all (F111)", () => {
+  test("reasoning is sent with the item after it, or not at all (F111)", () => {
     const types = (content: Part[], ...results: Message[]): unknown[] =>
       responsesBody([user("x"), own(content), ...results])
         .input.slice(1)
@@ -115,7 +115,7 @@ describe("Responses requests", () => {
     expect(types(broken, result("a"))[0]).toEqual(["function_call", undefined]);
   });
 
-  test("a server-run call that was under way when the answer broke off is not told", () => {
+  test("a provider's call that was in progress when the answer broke off is not sent", () => {
     const item = (status: string): Part => ({
       type: "native",
       kind: "web_search_call",
@@ -160,7 +160,7 @@ describe("Responses requests", () => {
     expect(input[2]!.call_id).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
   });
 
-  test("texts without an id of the server's are one plain text, for some take no parts in a message that is not theirs", () => {
+  test("texts without an id of the server's are one plain text, because some servers accept no parts in a foreign message", () => {
     const parts: Part[] = [
       { type: "text", text: "It is " },
       { type: "text", text: "21." },
@@ -173,7 +173,7 @@ describe("Responses requests", () => {
     ]);
   });
 
-  test("results hold images and files, or leave them for a message after all results", () => {
+  test("results contain images and files, or these follow in a message after all results", () => {
     const history = [
       user("x"),
       own([call("a"), call("b")]),
@@ -192,13 +192,13 @@ describe("Responses requests", () => {
     ]);
   });
 
-  test("strict is said either way, and only where it is safe (F140)", () => {
+  test("strict is always set explicitly, and true only if that is safe (F140)", () => {
     const sent = responsesBody([user("x")], { tools, toolChoice: { tool: "read_file" } });
     expect((sent.tools as Loose[]).map((tool) => tool.strict)).toEqual([true, false, false, false]);
     expect(sent.tool_choice).toEqual({ type: "function", name: "read_file" });
   });
 
-  test("what a server does not take of tools is left out with a warning, and said before sending where it takes none", () => {
+  test("unsupported features of tools are left out with a warning, and a server without tools is an error before sending", () => {
     const asked = { tools, toolChoice: "any", settings: { parallelToolCalls: false } } as const;
     const sent = (omit: string[]): ReturnType<ReturnType<typeof openaiResponses.encoder>["encode"]> =>
       openaiResponses.encoder(responses({ omit })).encode(request([user("x")], asked));

@@ -64,7 +64,7 @@ const without = (message: AssistantMessage, drop: (part: Part) => boolean): Assi
   content: message.content.filter((part) => !drop(part)),
 });
 
-test("items go back with their ids as long as the reasoning that led to them is in the history (F111)", () => {
+test("items are sent back with their ids as long as the reasoning before them is in the history (F111)", () => {
   const message = answer(thought("rs_1"), search, thought("rs_2"), text, asks());
   expect(sent(message, result("call_1"))).toEqual([
     ["reasoning", "rs_1"],
@@ -82,7 +82,7 @@ test("items go back with their ids as long as the reasoning that led to them is 
   ]);
 });
 
-test("items that no reasoning led to keep their ids", () => {
+test("items without reasoning before them keep their ids", () => {
   expect(sent(answer(search, text, asks()), result("call_1")).slice(0, 3)).toEqual([
     ["web_search_call", "ws_1"],
     ["message", "msg_1"],
@@ -90,7 +90,7 @@ test("items that no reasoning led to keep their ids", () => {
   ]);
 });
 
-test("a refused pair of reasoning and call goes out as neither the next time", async () => {
+test("a refused pair of reasoning and call is sent as neither the next time", async () => {
   const row = rows.find(({ name }) => name === "openai");
   if (row === undefined) throw new Error("the row is gone");
   const message =
@@ -110,7 +110,7 @@ test("a refused pair of reasoning and call goes out as neither the next time", a
   expectValid(wire, run);
 });
 
-test("a call that did not arrive whole still says in which namespace its tool is", () => {
+test("an incomplete call still has the namespace of its tool", () => {
   const opaque = { id: "fc_1", namespace: "crm" };
   const cut = asked("call_1", { opaque, argsError: "cut", rawArgs: '{"a":' });
   const [, item] = responsesBody([user("x"), assistant([cut], responsesOrigin), result("call_1")]).input;
@@ -123,7 +123,7 @@ test("a call that did not arrive whole still says in which namespace its tool is
   });
 });
 
-test("the result of a call that a program made says which program", () => {
+test("the result of a call that a program made names the program", () => {
   const caller = { type: "program", caller_id: "call_0" };
   const message = answer(
     { type: "program", id: "cm_1", call_id: "call_0", code: "f()", fingerprint: "F" },
@@ -142,7 +142,7 @@ test("the result of a call that a program made says which program", () => {
   expect(input[5]).not.toHaveProperty("caller");
 });
 
-test("reasoning goes back in OpenAI's form, whatever a gateway put into it", () => {
+test("reasoning is sent back in OpenAI's form, whatever a gateway put into it", () => {
   const back = (item: Loose): unknown => responsesBody([user("x"), answer(item, text)]).input[1];
   const { summary, ...bare } = thought("rs_1");
   expect(back({ ...bare, status: "completed", content: null })).toEqual({ ...bare, summary });
@@ -156,12 +156,12 @@ test("reasoning goes back in OpenAI's form, whatever a gateway put into it", () 
   expect(back(plain)).toEqual(plain);
 });
 
-test("an id that the API would not take goes back with no message", () => {
+test("an id that the API would refuse is sent back with no message", () => {
   for (const id of [`msg_${"1".repeat(61)}`, "msg_1:2", "chatcmpl-1", ""])
     expect(sent(answer({ ...text, id }))).toEqual([["message", undefined]]);
 });
 
-test("what comes inside of a reasoning item that ends last is tied to it (OpenRouter)", () => {
+test("items inside a reasoning item that ends last are tied to it (OpenRouter)", () => {
   const decoder = openaiResponses.decoder(responses(), () => {});
   const told: [type: string, index: number, item: Loose][] = [
     ["added", 0, thought("rs_1")],

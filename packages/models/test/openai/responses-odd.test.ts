@@ -29,7 +29,7 @@ describe("a failure", () => {
     expect((await play(created, ...said, event)).error?.kind).toBe("rate_limit");
   });
 
-  it.each(["in_progress", "queued"])("is no answer while it is %s", async (status) => {
+  it.each(["in_progress", "queued"])("is not an answer while it is %s", async (status) => {
     const { error } = await outcome(openaiResponses, [
       JSON.stringify({ object: "response", status, output: [] }),
     ]);
@@ -50,7 +50,7 @@ describe("arguments", () => {
     delta,
   });
 
-  it("that come as a value are no empty ones", async () => {
+  it("that come as a value are not empty", async () => {
     expect(callsOf(await play(created, added(0), more(0, { a: 1 }), completed()))).toEqual([
       ["f0", { a: 1 }],
     ]);
@@ -63,13 +63,13 @@ describe("arguments", () => {
       output_index: 0,
       item: { type: "function_call", call_id: "c0", name: "f0", arguments: {} },
     },
-  ])("that came in pieces are not made empty by the end: $type", async (done) => {
+  ])("that came in pieces are not erased by the end: $type", async (done) => {
     expect(callsOf(await play(created, added(0), more(0, '{"a":1}'), done, completed()))).toEqual([
       ["f0", { a: 1 }],
     ]);
   });
 
-  it("under numbers that are texts are kept apart", async () => {
+  it("under numbers that are strings are kept separate", async () => {
     const told = await play(
       created,
       added("0"),
@@ -87,7 +87,7 @@ describe("arguments", () => {
   });
 });
 
-describe("an item of which only some events say where it stands", () => {
+describe("an item whose position is only in some events", () => {
   const item = { type: "function_call", id: "fc_1", call_id: "c1", name: "f", arguments: "" };
   const more = { type: "response.function_call_arguments.delta", item_id: "fc_1", delta: '{"a":1}' };
   const done = { type: "response.output_item.done", item: { ...item, arguments: '{"a":1}' } };
@@ -116,7 +116,7 @@ describe("an item of which only some events say where it stands", () => {
   });
 });
 
-describe("a call that nobody said to be whole, in a response that calls itself completed", () => {
+describe("a call that was never reported as complete, in a response that calls itself completed", () => {
   const item = (more: object = {}): object => ({
     type: "function_call",
     call_id: "c",
@@ -163,17 +163,17 @@ describe("the text", () => {
     expect(textOf(await play(created, completed(response)))).toBe("hi");
   });
 
-  it.each(["data", "response"])("in an envelope called %s", async (name) => {
+  it.each(["data", "response"])("in an envelope named %s", async (name) => {
     const body = { [name]: { object: "response", status: "completed", output: [message] } };
     expect(textOf(await outcome(openaiResponses, [JSON.stringify(body)]))).toBe("hi");
   });
 
-  it("that streamed is not told again by the response", async () => {
+  it("that streamed is not emitted again from the response", async () => {
     expect(textOf(await play(created, ...said, completed({ output_text: "hi" })))).toBe("hi");
   });
 });
 
-it("a call that the response's list marks as cut does not run, though it streamed as whole (F029)", async () => {
+it("a call that the response's list marks as truncated does not run, even if it streamed completely (F029)", async () => {
   const item = { type: "function_call", id: "fc", call_id: "c", name: "f", arguments: '{"a":1}' };
   const done = { type: "response.output_item.done", output_index: 0, item: { ...item, status: "completed" } };
   const told = await play(created, done, completed({ output: [{ ...item, status: "incomplete" }] }));
@@ -214,11 +214,11 @@ describe("a message", () => {
     return text;
   };
 
-  it("that ends and begins once more goes on", async () => {
+  it("that ends and begins again continues", async () => {
     expect(await heard(...round("One. "), ...round("Two. "), ...round("Three."))).toBe("One. Two. Three.");
   });
 
-  it("that begins once more before it has ended is told from its beginning, and what was shown is not shown twice", async () => {
+  it("that begins again before it has ended is read from its beginning, and what was shown is not shown twice", async () => {
     const [added, ...rest] = round("Hello");
     const cut = [added as object, part("output_text.delta", "Hel")];
     const again = [added as object, part("output_text.delta", "He"), part("output_text.delta", "llo")];
@@ -234,7 +234,7 @@ describe("a message", () => {
     expect(await heard(...cut, ...other)).toBe("Bye");
   });
 
-  it("that begins once more takes no memory for parts that never came, whatever number one of them has", async () => {
+  it("that begins again takes no memory for parts that never came, whatever their numbers are", async () => {
     const [added] = round("Hello");
     const far = { ...part("output_text.delta", "Hel"), content_index: 2 ** 31 };
     expect(await heard(added as object, far, added as object, part("output_text.delta", "Hello"))).toBe(
@@ -242,20 +242,20 @@ describe("a message", () => {
     );
   });
 
-  it("that is told once more as a whole is one", async () => {
+  it("that is repeated completely is one", async () => {
     expect(await heard(...round("One."), ...round("One."))).toBe("One.");
   });
 
-  it("that goes on, and whose end tells all of it, is told once", async () => {
+  it("that continues, and whose end contains all of it, is emitted once", async () => {
     expect(await heard(...round("One. "), ...round("Two.", "One. Two."))).toBe("One. Two.");
   });
 
-  it("keeps what streamed where its end names a text and has none", async () => {
+  it("keeps what streamed if its end names a text and has none", async () => {
     const done = { type: "response.output_item.done", output_index: 0, item: item() };
     expect(await heard(part("output_text.delta", "Hello"), done)).toBe("Hello");
   });
 
-  it("goes on under its own id behind a call that was given its place", async () => {
+  it("continues under its own id after a call that was given its position", async () => {
     const call = { type: "function_call", id: "fc_1", call_id: "c1", name: "f", arguments: '{"a":1}' };
     const answer = await play(
       created,
@@ -267,7 +267,7 @@ describe("a message", () => {
     expect([textOf(answer), callsOf(answer)]).toEqual(["yes!", [["f", { a: 1 }]]]);
   });
 
-  it("of which no event says where it stands is one, behind thoughts that ended", async () => {
+  it("without a position in any event is one, after thoughts that ended", async () => {
     const thoughts = { type: "reasoning", id: "rs_1", summary: [] };
     expect(
       await heard(

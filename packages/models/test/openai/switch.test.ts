@@ -78,7 +78,7 @@ beforeAll(async () => {
 
 afterAll(() => new Promise<void>((closed) => server.close(() => closed())));
 
-test("a history that three models of two protocols take turns in stays valid, and each gets back only its own", async () => {
+test("a history that three models of two protocols write in turn stays valid, and each gets back only its own opaque data", async () => {
   const make = (provider: string, chat: boolean): Model =>
     createModel({
       provider,

@@ -100,7 +100,7 @@ const families: readonly [string, string][] = [
   ["LM Studio's", `[TOOL_REQUEST]${bare}[END_TOOL_REQUEST]`],
 ];
 
-describe("a call in the words of its family", () => {
+describe("a call in its family's own notation", () => {
   it.each(families)("is a call: %s", async (_, says) => {
     for (const chunk of [1, 5, 10_000]) {
       const { calls, answer, text, shown } = await heard(says, { mind: { chunk } });
@@ -134,7 +134,7 @@ describe("a call in the words of its family", () => {
   );
 
   it.each([claude, `[TOOL_CALLS]weather${json}`, `<function=weather>${json}</function>`])(
-    "is an example where prose goes on behind it: %s",
+    "is an example if prose continues after it: %s",
     async (says) => {
       const quoted = `The file says:\n${says}\nand:\n${says}\nand no more.`;
       const { calls, text, warnings } = await heard(quoted);
@@ -142,7 +142,7 @@ describe("a call in the words of its family", () => {
     },
   );
 
-  it.each(families)("never runs while tools are off, nor inside a thought: %s", async (_, says) => {
+  it.each(families)("never runs while tools are off, nor in a thought: %s", async (_, says) => {
     expect((await heard(says, { request: { toolChoice: "none" } })).calls).toEqual([]);
     expect((await heard(`<think>${says}`)).calls).toEqual([]);
   });
@@ -190,14 +190,14 @@ describe("a call in the words of its family", () => {
       expect((await heard(says)).calls, says).toEqual(both);
   });
 
-  it("is cut where the model goes on to invent the result (F238)", async () => {
+  it("is cut if the model then invents the result (F238)", async () => {
     const { calls, text, warnings } = await heard(
       `${qwen}\n<tool_response>\n42\n</tool_response>\nIt is 42.`,
     );
     expect([calls, text, warnings]).toEqual([oslo, "", ["text_after_call_dropped"]]);
   });
 
-  it("keeps its values as they are written: several lines, markup, JSON as text", async () => {
+  it("keeps its values as they are written: several lines, markup, JSON text", async () => {
     const file = '<p>\n  "a" & b\n</p>';
     const { calls } = await heard(
       `<function=weather>\n<parameter=city>\n${file}\n\n</parameter>\n<parameter=days>\n3\n</parameter>\n<parameter=__proto__>\n{"a":1}\n</parameter>\n</function>`,
@@ -218,7 +218,7 @@ describe("a call in the words of its family", () => {
     ]);
   });
 
-  it("has the values of Python and of Gemma, nested, and no expression", async () => {
+  it("may have nested values of Python and of Gemma, but no expression", async () => {
     const args = {
       a: 'it\'s\n"é"',
       b: [1, -2.5, true, null],
@@ -240,7 +240,7 @@ describe("a call in the words of its family", () => {
     }
   });
 
-  it("names a tool that does not exist where its own marks say that it is a call, so that the loop can say what there is", async () => {
+  it("names an unknown tool if its own tokens show that it is a call, so that the loop can list the known ones", async () => {
     for (const says of [qwen, glm, kimi, `<tool_call>${bare}</tool_call>`])
       expect((await heard(says.replace("weather", "wether"))).calls).toEqual([
         { name: "wether", args: { city: "Oslo" } },
@@ -291,19 +291,19 @@ describe("a call in the words of its family", () => {
     "<tool_call>weather of Oslo</tool_call>",
     "<tool_call><name>weather</name></tool_call>",
     "<tool_call>\n{'name': 'weather', 'arguments': {'city': 'Oslo'}}\n</tool_call>",
-  ])("is malformed where nothing can be read from it, and no answer: %s", async (says) => {
+  ])("is malformed if it cannot be parsed, and is no answer: %s", async (says) => {
     const { answer, calls } = await heard(says);
     expect([answer.stop.kind, calls]).toEqual(["malformed_call", []]);
   });
 
-  it("is no answer's where it stands in a channel of Kimi's for answers", async () => {
+  it("does not count in a channel of Kimi's for answers", async () => {
     const channel = (text: string): string => `<|open|>response<|sep|>${text}<|close|>response<|sep|>`;
     expect((await heard(channel("Sunny."))).text).toBe("Sunny.");
     const { text, calls } = await heard(`${channel("I look.")}${kimi3}`);
     expect([text, calls]).toEqual(["I look.", oslo]);
   });
 
-  it("is prose where the text is about its marks", async () => {
+  it("is prose if the text is about its tokens", async () => {
     for (const says of [
       "The tag <function=weather> is documented here.",
       "Write <invoke name= and the rest.",
@@ -318,7 +318,7 @@ describe("a call in the words of its family", () => {
   });
 });
 
-describe("a thought in the words of its family", () => {
+describe("a thought in its family's own notation", () => {
   it.each([
     ["[THINK]", "[/THINK]"],
     ["<|START_THINKING|>", "<|END_THINKING|>"],

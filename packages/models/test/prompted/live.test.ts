@@ -63,8 +63,8 @@ const pieces = [
 ];
 const answers = fc.array(fc.constantFrom(...pieces), { maxLength: 14 }).map((all) => all.join(""));
 
-describe("an answer while it arrives", () => {
-  it("is read the same however it was cut, and never by throwing", async () => {
+describe("a streamed answer", () => {
+  it("is parsed in the same way however it was cut, and never throws", async () => {
     await fc.assert(
       fc.asyncProperty(answers, fc.integer({ min: 1, max: 9 }), async (says, chunk) => {
         const whole = await heard(says, { mind: { chunk: 10_000 } });
@@ -81,7 +81,7 @@ describe("an answer while it arrives", () => {
     );
   });
 
-  it("shows no more than the answer turns out to say", async () => {
+  it("shows no more than the complete answer contains", async () => {
     await fc.assert(
       fc.asyncProperty(answers, fc.integer({ min: 1, max: 5 }), async (says, chunk) => {
         const { shown, text, answer } = await heard(says, { mind: { chunk } });
@@ -101,7 +101,7 @@ describe("an answer while it arrives", () => {
     expect(events.filter((event) => event.type === "text_delta").length).toBeGreaterThan(4);
   });
 
-  it("shows the text of a response while it is written, escapes read", () => {
+  it("shows the text of a response while it is written, with escapes decoded", () => {
     const watch = new AnswerWatch();
     const says = String.raw`{"thought":"a \"response\": no","response":"Caf\u00e9 \ud83d\ude00\nnew \"line\"  "}`;
     let shown = "";
@@ -115,7 +115,7 @@ describe("an answer while it arrives", () => {
     expect(steps.every((step) => !/[\ud800-\udbff]$/.test(step))).toBe(true);
   });
 
-  it("shows nothing of a call before it is one, but stays alive", async () => {
+  it("shows nothing of a call before it is one, but reports progress", async () => {
     const { events, shown } = await heard('I look.\n{"thought":"x","tool_call":{"name":"list","input":{}}}', {
       mind: { chunk: 4 },
     });
@@ -141,7 +141,7 @@ describe("an answer while it arrives", () => {
     ]);
   });
 
-  it("that breaks off leaves what could be shown, no piece of JSON", async () => {
+  it("that breaks off keeps the text that could be shown, without pieces of JSON", async () => {
     const inner = speaking('{"response":"The long story"}', { chunk: 20 });
     const breaking = {
       ...inner,
@@ -200,18 +200,18 @@ describe("hostile text", () => {
   });
 });
 
-describe("a text in pieces of a letter", () => {
+describe("a text in pieces of one letter", () => {
   // What was held back is not gone through again with each of them.
   const many = 500_000;
 
-  it("costs no more for the blanks it begins with", () => {
+  it("takes no longer because of the blanks it begins with", () => {
     const splitter = new ThoughtSplitter();
     let shown = "";
     for (let at = 0; at < many; at++) shown += splitter.push(" ").body;
     expect([shown, splitter.push("x").body.length]).toEqual(["", many + 1]);
   });
 
-  it("costs no more for the blanks that its response may end with", () => {
+  it("takes no longer because of the blanks that its response may end with", () => {
     const watch = new AnswerWatch();
     let shown = watch.push('{"response":"a');
     for (let at = 0; at < many; at++) shown += watch.push(" ");
@@ -219,8 +219,8 @@ describe("a text in pieces of a letter", () => {
   });
 });
 
-describe("a fence around what is no call", () => {
-  it("is over where it ends, also behind a tag: the call below it is one", async () => {
+describe("a fence around something that is no call", () => {
+  it("is over at its end, also after a tag: the call below it is one", async () => {
     const { calls } = await heard(
       'See:\n<tool_call>\n```json\n{"a":1}\n```\nSo I do it.\n<tool_call>{"name":"list","input":{}}</tool_call>',
     );

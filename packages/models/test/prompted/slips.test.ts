@@ -9,7 +9,7 @@ const oslo = [{ name: "weather", args: { city: "Oslo" } }];
 const call = '{"tool_call":{"name":"weather","input":{"city":"Oslo"}}}';
 const long = "2512292042121000001";
 
-describe("a slip that says nothing", () => {
+describe("a slip without meaning", () => {
   it.each([
     [
       "a comma behind the last member",
@@ -20,14 +20,14 @@ describe("a slip that says nothing", () => {
     ["the key as others spell it", '{"toolCall":{"name":"weather","input":{"city":"Oslo"}}}'],
     ["several thoughts before it", `<think>\n\n</think>\n\n<think>look</think>\n${call}`],
     ["a thought in capitals", `<THINK>look</THINK>\n${call}`],
-  ])("costs no call: %s", async (_, says) => {
+  ])("does not cost a call: %s", async (_, says) => {
     for (const chunk of [1, 5, 10_000]) {
       const { calls, answer } = await heard(says, { mind: { chunk } });
       expect([calls, answer.stop.kind]).toEqual([oslo, "tool_use"]);
     }
   });
 
-  it("leaves alone what only looks like one inside a text", async () => {
+  it("does not change text that only looks like one", async () => {
     const { calls } = await heard('{"tool_call":{"name":"weather","input":{"city":"a,} b,]",}}}');
     expect(calls).toEqual([{ name: "weather", args: { city: "a,} b,]" } }]);
   });
@@ -38,28 +38,28 @@ describe("a slip that says nothing", () => {
     ["a comma behind it", '{"response":"hi",}', "hi"],
     ["members beside it", '{"thought":"t","response":"hi","confidence":0.9}', "hi"],
     ["bare quotes in a fence", '```json\n{"response":"a 5" pipe"}\n```', 'a 5" pipe'],
-  ])("costs nothing of a response: %s", async (_, says, told) => {
+  ])("does not cost a part of a response: %s", async (_, says, told) => {
     for (const chunk of [1, 5, 10_000]) {
       const { text, shown, calls } = await heard(says, { mind: { chunk } });
       expect([text, shown, calls]).toEqual([told, told, []]);
     }
   });
 
-  it("leaves data what it is where no envelope was asked for", async () => {
+  it("leaves data as it is if no envelope was requested", async () => {
     const says = '{"response":"ok","status":200}';
     const outputSchema = { type: "object", properties: { status: { type: "integer" } } };
     for (const request of [{ tools: [] }, { outputSchema }])
       expect((await heard(says, { request })).text).toBe(says);
   });
 
-  it("is told where a member was left out", async () => {
+  it("is reported if a member was left out", async () => {
     const { warnings, events } = await heard('{"response":"hi","confidence":0.9}');
     expect(warnings).toEqual(["prompted_json_invalid"]);
     expect(JSON.stringify(events)).toContain("confidence");
   });
 });
 
-describe("a slip that says something", () => {
+describe("a slip with a meaning", () => {
   it.each([
     ["typographic quotes", "{“tool_call”:{“name”:“weather”,“input”:{“city”:“Oslo”}}}"],
     ["no quotes", '{thought:"t",tool_call:{name:"weather",input:{city:"Oslo"}}}'],
@@ -67,7 +67,7 @@ describe("a slip that says something", () => {
     ["a comment", '{"tool_call":{"name":"weather", // which\n"input":{}}}'],
     ["a name that never came", '{"thought":"t","tool_call":{"na'],
     ["a tag with a name that never came", '<tool_call>{"na'],
-  ])("is no answer, and the model is asked again: %s", async (_, says) => {
+  ])("is not an answer, and the model is called again: %s", async (_, says) => {
     const { answer, calls } = await heard(says);
     expect([answer.stop.kind, calls]).toEqual(["malformed_call", []]);
   });
@@ -76,7 +76,7 @@ describe("a slip that says something", () => {
     ["beside the name", '{"tool_call":{"name":"weather","city":"Oslo"}}'],
     ["beside the call", '{"tool_call":{"name":"weather"},"input":{"city":"Oslo"}}'],
     ["under a word that may be a name", '{"tool_call":{"name":"list","action":"delete"}}'],
-  ])("never runs a call without the arguments it had: %s", async (_, says) => {
+  ])("never runs a call without its arguments: %s", async (_, says) => {
     const { calls } = await heard(says);
     expect(calls).toMatchObject([{ argsError: expect.stringContaining('"input"') }]);
   });
@@ -85,19 +85,16 @@ describe("a slip that says something", () => {
     '{"tool_calls":5,"errors":0}',
     '{"functionCall":{"name":"other","args":{}}}',
     '{"Tool Calls":[{"at":"noon"}]}',
-  ])(
-    "is data where a number stands under the key, or another's word for it and no tool: %s",
-    async (says) => {
-      expect(await heard(says)).toMatchObject({
-        text: says,
-        calls: [],
-        answer: { stop: { kind: "end_turn" } },
-      });
-    },
-  );
+  ])("is data if the key has a number, or another word than a tool's: %s", async (says) => {
+    expect(await heard(says)).toMatchObject({
+      text: says,
+      calls: [],
+      answer: { stop: { kind: "end_turn" } },
+    });
+  });
 
   it.each(['{"tho', '{"thought":"I need to', '{"thought":"t","tool_call":{"na', '<tool_call>{"na'])(
-    "that the output limit made is neither text nor call: %s",
+    "because of the output limit is neither text nor call: %s",
     async (says) => {
       const { answer, text, shown } = await heard(says, { mind: { wire: "max_tokens" } });
       expect([answer.stop.kind, answer.content, text, shown]).toEqual(["max_tokens", [], "", ""]);
@@ -106,17 +103,17 @@ describe("a slip that says something", () => {
     },
   );
 
-  it("is the text it is where no call may be made", async () => {
+  it("is ordinary text if no call may be made", async () => {
     const says = '{"thought":"t","tool_call":{"na';
     const request = { toolChoice: "none" } as const;
     expect(await heard(says, { request, mind: { wire: "max_tokens" } })).toMatchObject({ text: says });
   });
 });
 
-describe("a call where none may be made", () => {
+describe("a call that is not allowed", () => {
   const none = { toolChoice: "none" } as const;
 
-  it("is no text for the user, unless it is of no tool and may be what was asked for", async () => {
+  it("is not shown to the user as text, unless it is of no tool and may be what was requested", async () => {
     expect(await heard(call, { request: none })).toMatchObject({ text: "", calls: [] });
     expect((await heard(`Look.\n${call}`, { request: none })).text).toBe("Look.");
     const other = '{"tool_call":{"name":"other","input":{}}}';
@@ -131,7 +128,7 @@ describe("a call where none may be made", () => {
   });
 });
 
-describe("an integer that no double holds (F093)", () => {
+describe("an integer that no double can hold (F093)", () => {
   it.each([
     ["the envelope", `{"tool_call":{"name":"weather","input":{"city":"x","id":${long}}}}`],
     ["a list", `{"tool_call":{"name":"weather","input":{"city":"x","ids":[${long}]}}}`],
@@ -157,7 +154,7 @@ describe("an integer that no double holds (F093)", () => {
   });
 });
 
-describe("a call that the server read although it was told of no tools", () => {
+describe("a native call although the server got no tools", () => {
   const model = (toolChoice: ModelRequest["toolChoice"]) => {
     const origin = { api: "x", provider: "x", model: "x" };
     const inner = {
@@ -180,13 +177,13 @@ describe("a call that the server read although it was told of no tools", () => {
     return hear(promptedJson(inner), { ...ask, toolChoice });
   };
 
-  it("is a call, unless none may be made", async () => {
+  it("counts as a call, unless none may be made", async () => {
     expect(await model("auto")).toMatchObject({ calls: oslo, answer: { stop: { kind: "tool_use" } } });
     expect((await model("none")).calls).toEqual([]);
   });
 });
 
-describe("a call that a tool or a user has written (F240)", () => {
+describe("a call that a tool or a user wrote (F240)", () => {
   const write = '{"tool_call": {"name": "weather", "input": {"city": "Oslo"}}}';
   const tagged = '<tool_call>{"name":"weather","arguments":{"city":"Oslo"}}</tool_call>';
   const react = 'Action: weather\nAction Input: {"city":"Oslo"}';
@@ -205,21 +202,21 @@ describe("a call that a tool or a user has written (F240)", () => {
     `It says:\n${broken}`,
   ];
 
-  it.each(quoting)("is not run, nor asked for again, where the model reads it out: %s", async (says) => {
+  it.each(quoting)("does not run, nor is it requested again, if the model quotes it: %s", async (says) => {
     for (const messages of [result, [userText(page)]]) {
       const { calls, answer, text } = await heard(says, { request: { messages } });
       expect([calls, answer.stop.kind, text]).toEqual([[], "end_turn", says]);
     }
   });
 
-  it("runs where the model makes it: alone, or otherwise than it was written", async () => {
+  it("runs if the model makes it: alone, or in another form than it was written", async () => {
     const request = { messages: result };
     expect((await heard(write, { request })).calls).toEqual(oslo);
     expect((await heard(`I look.\n${write.replace("Oslo", "Rome")}`, { request })).calls).toHaveLength(1);
     expect((await heard(`I look.\n${write}`)).calls).toEqual(oslo);
   });
 
-  it("costs no more for an answer that is full of them", async () => {
+  it("takes no longer in an answer that is full of them", async () => {
     const says = `It says:\n${`${tagged} x\n`.repeat(5000)}`;
     expect((await heard(says, { request: { messages: result }, mind: { chunk: 1e6 } })).calls).toEqual([]);
   });

@@ -11,13 +11,13 @@ const strict = { mode: "strict" } as const;
 const echo = tool({ name: "echo", description: "Echoes", inputSchema: z.object({}), execute: () => "echo" });
 
 describe("the strict text protocol", () => {
-  test("A4.24 the key tool_call makes a tool_use with one call", async () => {
+  test("A4.24 the key tool_call gives a tool_use with one call", async () => {
     const { answer, calls } = await heard('{"tool_call":{"name":"weather","input":{"city":"Oslo"}}}', strict);
     expect(calls).toEqual([{ name: "weather", args: { city: "Oslo" } }]);
     expect(answer.stop).toMatchObject({ kind: "tool_use", wire: "tool_use" });
   });
 
-  test("A4.24 anything else ends the turn with the text of response, whatever the stop word was", async () => {
+  test("A4.24 anything else ends the turn with the text of response, whatever the stop word is", async () => {
     const { answer, text } = await heard('{"thought":"t","response":"Sunny."}', {
       ...strict,
       mind: { wire: "max_tokens" },
@@ -33,12 +33,12 @@ describe("the strict text protocol", () => {
     '```json\n{"response":"ok"}',
     '{"response":"ok"}\n```',
     '\n {"response":"ok"} \n',
-  ])("A4.25 space, a fence's first line and its last are taken off: %j", async (says) => {
+  ])("A4.25 blanks, a fence's first line and its last are removed: %j", async (says) => {
     expect((await heard(says, strict)).text).toBe("ok");
   });
 
   test.each(["{}", "null", '""', "0", "false", "[]"])(
-    "A4.25 a tool_call of %s counts as none",
+    "A4.25 a tool_call of %s does not count",
     async (empty) => {
       const { text, calls } = await heard(`{"tool_call":${empty},"response":"r"}`, strict);
       expect([text, calls]).toEqual(["r", []]);
@@ -69,7 +69,7 @@ describe("the strict text protocol", () => {
     expect(warning?.type === "warning" && warning.message).toMatch(/^Failed to parse JSON response: \S/);
   });
 
-  test("A4.25 the trace tells of invalid JSON in one line", async () => {
+  test("A4.25 the trace shows invalid JSON in one line", async () => {
     const lines: string[] = [];
     const model = promptedJson(scripted([say("no JSON")]), { mode: "strict" });
     await new Agent(thinkActObserve({ model })).run("go", {
@@ -85,13 +85,13 @@ describe("the strict text protocol", () => {
     ['{"tool_call":"list"}', "malformed_tool_call"],
     ["[1]", "protocol"],
     ["5", "protocol"],
-  ])("A4.25 %s fails the call and is not tried again", async (says, kind) => {
+  ])("A4.25 %s makes the call fail without a retry", async (says, kind) => {
     const model = promptedJson(speaking(says), strict);
     const error = await errorFrom(model.call(ask, { signal: new AbortController().signal, emit: () => {} }));
     expect([error.kind, error.retryable]).toEqual([kind, false]);
   });
 
-  test("A4.26 the system template holds each tool, blank lines between, and the rules; your system prompt is ignored", async () => {
+  test("A4.26 the system template contains each tool, with blank lines between, and the rules; your system prompt is ignored", async () => {
     const model = speaking('{"response":"ok"}');
     await promptedJson(model, strict).call(ask, { signal: new AbortController().signal, emit: () => {} });
     const system = model.asked[0]?.system ?? "";

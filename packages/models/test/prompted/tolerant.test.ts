@@ -60,14 +60,14 @@ describe("an answer that is a call", () => {
       `${call}\n{"tool_result":{"name":"weather","result":"42"}}\n{"response":"The answer is 42."}`,
     ],
     ["a response after the call", `${call}\n{"response":"The answer is 42."}`],
-  ])("is cut at the first call: %s is thrown away, and said so (F238)", async (_, says) => {
+  ])("is cut after the first call: %s is dropped, with a warning (F238)", async (_, says) => {
     const { calls, text, warnings, shown } = await heard(says);
     expect(calls).toEqual(oslo);
     expect(`${text}${shown}`).not.toContain("42");
     expect(warnings).toEqual(["text_after_call_dropped"]);
   });
 
-  it("may hold several calls, as objects one after another, as a list, and in tags (F232)", async () => {
+  it("may contain several calls, as objects one after another, as a list, and in tags (F232)", async () => {
     const both = [...oslo, { name: "list", args: {} }];
     for (const says of [
       `${bare}\n{"name":"list"}`,
@@ -86,20 +86,20 @@ describe("an answer that is a call", () => {
     expect(text.startsWith(shown) || shown === text).toBe(true);
   });
 
-  it("keeps one call where one was asked for", async () => {
+  it("keeps one call if one was requested", async () => {
     const { calls, warnings } = await heard(`${bare}\n{"name":"list"}`, {
       request: { settings: { parallelToolCalls: false } },
     });
     expect([calls, warnings]).toEqual([oslo, ["calls_dropped"]]);
   });
 
-  it("names an unknown tool only under the protocol's own key, so that the loop can say what there is", async () => {
+  it("names an unknown tool only with the protocol's own key, so that the loop can list the known ones", async () => {
     expect((await heard('{"tool_call":{"name":"rm","input":{}}}')).calls).toEqual([{ name: "rm", args: {} }]);
     expect((await heard('{"name":"rm","arguments":{}}')).calls).toEqual([]);
   });
 });
 
-describe("an answer that is none", () => {
+describe("an answer that is not a call", () => {
   it.each([
     ["an example in prose", `You could call ${bare} but I will not.`],
     ["an envelope as an example in prose", `You could say\n${call}\nbut I will not.`],
@@ -112,13 +112,13 @@ describe("an answer that is none", () => {
     ["an unknown ReAct action", 'Action: rm\nAction Input: {"path":"/"}'],
     ["JSON of its own", '{"city":"Oslo"}'],
     ["keys of the prototype", '{"name":"constructor","arguments":{}}'],
-  ])("%s does not run, and is the answer as it stands (F233)", async (_, says) => {
+  ])("%s does not run, and is the answer unchanged (F233)", async (_, says) => {
     const { calls, text, answer, warnings } = await heard(says);
     expect([calls, text, answer.stop.kind]).toEqual([[], says, "end_turn"]);
     expect(warnings).toHaveLength(1);
   });
 
-  it("never runs what stands in a thought, in text or in the model's own reasoning (F114)", async () => {
+  it("never runs a call in a thought, in text or in the model's own reasoning (F114)", async () => {
     const inText = await heard(`<think>${call}</think>`);
     expect([inText.calls, inText.reasoning, inText.text]).toEqual([[], call, ""]);
     const own = await heard("", { mind: { reasoning: `<tool_call>${bare}</tool_call>` } });
@@ -127,12 +127,12 @@ describe("an answer that is none", () => {
     expect([opened.calls, opened.reasoning, opened.text]).toEqual([[], call, "no"]);
   });
 
-  it("strips no tag that is part of the answer (F113)", async () => {
+  it("keeps tags that are part of the answer (F113)", async () => {
     expect((await heard('{"response":"write <think>x</think>"}')).text).toBe("write <think>x</think>");
     expect((await heard("The tag `</think>` ends it.")).text).toBe("The tag `</think>` ends it.");
   });
 
-  it("is the text of response, with what follows it", async () => {
+  it("is the text of response, with the text after it", async () => {
     expect((await heard('{"thought":"t","response":"Hi"}')).text).toBe("Hi");
     expect((await heard('{"response":"Hi"}\nBye')).text).toBe("Hi\nBye");
     expect((await heard('{"response":{"a":[1]}}')).text).toBe('{"a":[1]}');
@@ -140,12 +140,12 @@ describe("an answer that is none", () => {
     expect((await heard('{"response":"a\nb"}')).text).toBe("a\nb");
   });
 
-  it("loses leaked control tokens and another's turn", async () => {
+  it("loses leaked control tokens and the turn of another speaker", async () => {
     expect((await heard("Sunny.<|im_end|>\n<|im_start|>user\nAnd now?")).text).toBe("Sunny.");
     expect((await heard("<|im_start|>assistant\nSunny.</s>")).text).toBe("Sunny.");
   });
 
-  it("is no slip where the provider refused", async () => {
+  it("is not repaired if the provider refused", async () => {
     for (const wire of ["refusal", "content_filter"] as const)
       expect(await heard("I cannot.", { mind: { wire } })).toMatchObject({ text: "I cannot.", warnings: [] });
   });
@@ -158,7 +158,7 @@ describe("an answer that is none", () => {
   });
 });
 
-describe("an answer that was cut or broken", () => {
+describe("a truncated or broken answer", () => {
   it("never runs a call that the output limit cut (F235)", async () => {
     const { answer, calls } = await heard('{"tool_call":{"name":"weather","input":{"city":"Os', {
       mind: { wire: "max_tokens" },
@@ -175,13 +175,13 @@ describe("an answer that was cut or broken", () => {
     '<tool_call>{"name":"weather","arguments":{"city":',
     'I look.\n{"tool_call":{"name":"weather","input":{"city":"Os',
     '{"tool_call":{"input":{"city":"Oslo"}}}',
-  ])("is malformed when it tries to call and cannot be read: %s", async (says) => {
+  ])("is malformed if it tries to call and cannot be parsed: %s", async (says) => {
     const { answer, calls, warnings } = await heard(says);
     expect([answer.stop.kind, calls, warnings]).toEqual(["malformed_call", [], ["prompted_json_invalid"]]);
     expect(answer.stop.detail).toBeTruthy();
   });
 
-  it("keeps what had been said of a response", async () => {
+  it("keeps the partial text of a response", async () => {
     const { text, answer, shown } = await heard('{"response":"The long st', { mind: { wire: "max_tokens" } });
     expect([text, shown, answer.stop.kind]).toEqual(["The long st", "The long st", "max_tokens"]);
   });

@@ -29,7 +29,7 @@ function received(
   );
 }
 
-test("an answer that is whole stays whole when the bytes behind it, in the same piece, are broken", async () => {
+test("a complete answer stays complete if later bytes, in the same piece, are broken", async () => {
   const stream = Buffer.concat([
     eventStreamMessage({ event: "messageStart", data: '{"role":"assistant"}' }),
     eventStreamMessage({
@@ -45,7 +45,7 @@ test("an answer that is whole stays whole when the bytes behind it, in the same 
   expect(await received([Buffer.concat([stream, behind])])).toEqual(apart);
 });
 
-test("an answer without a finish that is over by the word for the end is not said to be cut in what begins behind that", async () => {
+test("an answer without a finish that ended with the end token is not reported as cut in the text after that", async () => {
   const stream = Buffer.from(
     'data: {"candidates":[{"content":{"parts":[{"text":"hi"}]}}]}\n\ndata: [DONE]\n\nd',
   );

@@ -90,21 +90,21 @@ describe.each(Object.entries(answers))("an answer of %s", (_, { make, type, text
     ["Node's client", {}],
     ["fetch", { fetch: globalThis.fetch }],
     ["a client that keeps the raw frames", { keepRaw: true }],
-  ])("that ended, on a connection that stays open, is whole: %s", async (_name, more) => {
+  ])("that ended, on a connection that stays open, is complete: %s", async (_name, more) => {
     const { answer } = await asked([...text, ...end], more);
     while (vi.getTimerCount() === 0) await new Promise((resolve) => setImmediate(resolve));
     vi.advanceTimersByTime(10_000);
     expect((await answer).content).toEqual([{ type: "text", text: "hi" }]);
   });
 
-  it("that ended is whole before the clock for silence runs out, however short that is", async () => {
+  it("that ended is complete before the idle timeout, however short that is", async () => {
     const { answer } = await asked([...text, ...end], {}, { idleMs: 400 });
     while (vi.getTimerCount() === 0) await new Promise((resolve) => setImmediate(resolve));
     vi.advanceTimersByTime(200);
     expect((await answer).content).toEqual([{ type: "text", text: "hi" }]);
   });
 
-  it("that ends says something by that: the clock for silence, which may be about to run out, begins anew", async () => {
+  it("that ends resets an idle timeout that is about to pass", async () => {
     const { answer, heard } = await asked([...text, ...end]);
     while (vi.getTimerCount() === 0) await new Promise((resolve) => setImmediate(resolve));
     expect(heard.slice(heard.lastIndexOf("text_delta"))).toEqual(["text_delta", "progress"]);

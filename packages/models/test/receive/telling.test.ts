@@ -27,8 +27,8 @@ function received(text: string, emit: (event: ModelEvent) => void): Promise<unkn
   );
 }
 
-describe("what a piece of a body brings", () => {
-  it("is told in its order, before the answer is there", async () => {
+describe("the events of a piece of a body", () => {
+  it("are emitted in order, before the answer is there", async () => {
     const order: string[] = [];
     const answer = received(delta("one") + delta("two") + finish, (event) =>
       order.push(event.type === "text_delta" ? event.text : event.type),
@@ -38,14 +38,14 @@ describe("what a piece of a body brings", () => {
     expect(order).toEqual(["one", "two", "progress", "answer"]);
   });
 
-  it("is told in one order, however it was cut: the end where it stands, and after it what comes late", async () => {
+  it("have one order, however the bytes were cut: the end at its place, and late ones after it", async () => {
     const frames = data(chunk({ content: "one" }), chunk({}, "stop"), chunk({ content: "late" }), "[DONE]");
     const { events } = await outcome(openaiChat, frames);
     const order = events.map((one) => (one.type === "text_delta" ? one.text : one.type));
     expect(order).toEqual(["one", "progress", "late"]);
   });
 
-  it("is told up to a frame that is an error, before that is", async () => {
+  it("are emitted up to a frame that is an error, before that is thrown", async () => {
     const order: string[] = [];
     const answer = received(delta("one") + failure + delta("two"), (event) =>
       order.push(event.type === "text_delta" ? event.text : event.type),
@@ -57,7 +57,7 @@ describe("what a piece of a body brings", () => {
   it.each([
     ["in the middle of it", delta("one") + delta("two")],
     ["behind a whole answer", delta("one") + finish],
-  ])("ends the call when whoever is told throws %s", async (_where, body) => {
+  ])("end the call if the listener throws %s", async (_where, body) => {
     const told: string[] = [];
     const answer = received(body, (event) => {
       told.push(event.type);

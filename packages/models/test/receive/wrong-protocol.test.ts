@@ -58,9 +58,9 @@ describe.each(Object.entries(codecs))("%s, answered in another protocol", (_name
   });
 });
 
-describe.each(Object.entries(sseCodecs))("%s, where an event is an error by its name", (_name, codec) => {
+describe.each(Object.entries(sseCodecs))("%s, with an event whose name is error", (_name, codec) => {
   it.each(["event: error\n\n", "event: error\ndata:\n\n", "event: error\ndata: null\n\n", "event: error\n"])(
-    "and says nothing: %j",
+    "and no content: %j",
     async (frame) => {
       const { error } = await outcome(codec, [frame]);
       expect(error).toMatchObject({ kind: "stream_error", retryable: true });
@@ -75,7 +75,7 @@ describe.each(Object.entries(sseCodecs))("%s, where an event is an error by its 
     ['{"message":"Insufficient account balance"}', "quota_exhausted"],
     ['{"type":"overloaded_error","message":"x"}', "overloaded"],
     ["something else", "stream_error"],
-  ])("and says it in words: %s", async (words, kind) => {
+  ])("and its text: %s", async (words, kind) => {
     expect((await outcome(codec, [event("error", words)])).error?.kind).toBe(kind);
   });
 
@@ -83,7 +83,7 @@ describe.each(Object.entries(sseCodecs))("%s, where an event is an error by its 
     ["Service Unavailable", "overloaded"],
     ['"rate limit exceeded"', "rate_limit"],
     ["no such thing\n\nat all", "stream_error"],
-  ])("words come in place of events: %s", async (words, kind) => {
+  ])("words in place of events: %s", async (words, kind) => {
     expect((await outcome(codec, [words])).error?.kind).toBe(kind);
   });
 });
@@ -157,7 +157,7 @@ describe.each([
   });
 });
 
-it("an error without a word that comes after text keeps the text, and the word for the end makes it no success", async () => {
+it("an error without words that comes after text keeps the text, and a word for the end makes it no success", async () => {
   const { error } = await outcome(openaiChat, [
     ...data(chunk({ content: "hi" })),
     "event: error\n\n",
@@ -166,7 +166,7 @@ it("an error without a word that comes after text keeps the text, and the word f
   expect(error).toMatchObject({ kind: "stream_error", partial: { content: [{ type: "text", text: "hi" }] } });
 });
 
-describe("objects, one a line, where events were asked for", () => {
+describe("objects, one per line, in place of events", () => {
   const call = (args: string, more: object = {}): object =>
     chunk({
       tool_calls: [
@@ -186,7 +186,7 @@ describe("objects, one a line, where events were asked for", () => {
     expect(callsOf(await outcome(openaiChat, frames))).toEqual([["f", { a: 1 }]]);
   });
 
-  it.each([1, 2])("without an end are cut, after %d", async (count) => {
+  it.each([1, 2])("without an end are truncated, after %d", async (count) => {
     const frames = lines(...[chunk({ content: "h" }), chunk({ content: "i" })].slice(0, count));
     expect((await outcome(openaiChat, frames)).error?.kind).toBe("stream_truncated");
   });
@@ -205,7 +205,7 @@ describe("objects, one a line, where events were asked for", () => {
     ).toBe("hi");
   });
 
-  it("are no matter for a body that ends with a line", async () => {
+  it("do not matter if a complete body ends with a line end", async () => {
     expect(textOf(await outcome(openaiChat, [`${JSON.stringify(bodies["openai-chat"])}\n\n`]))).toBe("hi");
   });
 });
@@ -224,7 +224,7 @@ describe("Ollama's lines", () => {
     expect(textOf(await outcome(ollamaChat, frames))).toBe("hi");
   });
 
-  it("may be those of its other address", async () => {
+  it("may come from its other address", async () => {
     const frames = lines({ response: "h", done: false }, { response: "i", done: true, done_reason: "stop" });
     expect(textOf(await outcome(ollamaChat, frames))).toBe("hi");
   });
@@ -247,7 +247,7 @@ describe("Ollama's lines", () => {
     ]);
   });
 
-  it("are read where Chat Completions were asked for", async () => {
+  it("are read if Chat Completions was expected", async () => {
     const frames = lines(
       said("h", { done: false }),
       said("i", { done: false }),
@@ -272,7 +272,7 @@ describe("frames that a proxy has joined", () => {
     expect(textOf(await outcome(openaiChat, frames))).toBe("hi");
   });
 
-  it("are told apart in Anthropic's protocol, and in Google's", async () => {
+  it("are separated in Anthropic's protocol, and in Google's", async () => {
     const [start, delta] = [
       { type: "message_start", message: { id: "m", content: [] } },
       { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "hi" } },
@@ -286,13 +286,13 @@ describe("frames that a proxy has joined", () => {
     expect(textOf(await outcome(googleGenerativeAi, [glue(one, two)]))).toBe("hi");
   });
 
-  it("and a frame that is cut stays unreadable", async () => {
+  it("and a truncated frame stays unreadable", async () => {
     const { error } = await outcome(openaiChat, [glue(chunk({ content: "hi" }), '{"choices":[{"del')]);
     expect(error?.kind).toBe("stream_error");
   });
 });
 
-describe("an answer that came whole, as one event", () => {
+describe("a complete answer in one event", () => {
   it.each([
     ["Anthropic's", anthropicMessages, bodies["anthropic-messages"]],
     [
@@ -307,7 +307,7 @@ describe("an answer that came whole, as one event", () => {
   });
 });
 
-describe("an event whose JSON is", () => {
+describe("an event with invalid JSON", () => {
   const [one, stop] = [chunk({ content: "hi" }), JSON.stringify(chunk({}, "stop"))];
   it.each([
     ["a list of chunks", data([one, JSON.parse(stop)])],
@@ -321,17 +321,17 @@ describe("an event whose JSON is", () => {
     expect(textOf(await outcome(openaiChat, frames))).toBe("hi");
   });
 
-  it("not escaped is read with its control characters, and what looks like a number in a text stays", async () => {
+  it("is read if control characters are not escaped, and text that looks like a number does not change", async () => {
     const frames = data('{"choices":[{"delta":{"content":"a\tNaN"}}]}', stop);
     expect(textOf(await outcome(openaiChat, frames))).toBe("a\tNaN");
   });
 
-  it.each(["[]", '["a"]', '"message"', "{'a': 1}"])("none of ours is an error still: %s", async (text) => {
+  it.each(["[]", '["a"]', '"message"', "{'a': 1}"])("of another kind is still an error: %s", async (text) => {
     expect((await outcome(openaiChat, data(text))).error?.kind).toBe("stream_error");
   });
 });
 
-describe.each(Object.entries(sseCodecs))("%s, where an error stands without its wrapping", (_name, codec) => {
+describe.each(Object.entries(sseCodecs))("%s, with an error outside of its usual object", (_name, codec) => {
   it.each([
     ["FastAPI's", { detail: "Rate limit exceeded" }],
     ["a problem's", { title: "Too Many Requests", status: 429, detail: "slow down" }],
@@ -342,7 +342,7 @@ describe.each(Object.entries(sseCodecs))("%s, where an error stands without its 
   });
 });
 
-describe("Amazon's frames, of which a gateway has made text", () => {
+describe("Amazon's frames, which a gateway has turned into text", () => {
   const frames: [name: string, payload: object][] = [
     ["messageStart", { role: "assistant" }],
     ["contentBlockDelta", { contentBlockIndex: 0, delta: { text: "hi" } }],
@@ -358,12 +358,12 @@ describe("Amazon's frames, of which a gateway has made text", () => {
     expect(textOf(await outcome(bedrockConverse, text))).toBe("hi");
   });
 
-  it("and what is neither text nor a frame is broken, whatever the cut", async () => {
+  it("and what is neither text nor a frame is broken, in every chunking", async () => {
     for (const bytes of ['\u0010applicat"co', '"data:</think>"'])
       expect((await outcome(bedrockConverse, [bytes])).error?.kind).toBe("stream_error");
   });
 
-  it("may be words alone, or another protocol's", async () => {
+  it("may be text alone, or another protocol's", async () => {
     expect((await outcome(bedrockConverse, ["Service Unavailable"])).error?.kind).toBe("overloaded");
     expect((await outcome(bedrockConverse, streams["anthropic-messages"])).error?.kind).toBe("protocol");
   });

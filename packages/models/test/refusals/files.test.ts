@@ -25,7 +25,7 @@ const repairOf = (codec: Codec, message: string, status: number = 400): string |
     body: JSON.stringify({ error: { message, type: "invalid_request_error" } }),
   }).repair;
 
-describe("a refusal that is about a file in the history says so in the error", () => {
+describe("a refusal about a file in the history is recognised", () => {
   it.each([
     [
       anthropicMessages,
@@ -99,11 +99,11 @@ describe("a refusal that is about a file in the history says so in the error", (
     "tools.12.custom.input_schema: input_schema does not support oneOf, allOf, or anyOf at the top level",
     "The model is not configured to generate images. Image generation is not enabled",
     "Unsupported response mime type: text/csv",
-  ])("and is told apart from other complaints: %s", (message) => {
+  ])("and is distinguished from other complaints: %s", (message) => {
     expect(repairOf(openaiChat, message)).not.toBe("files");
   });
 
-  it("and only by a status that means the request", () => {
+  it("and only with a status that means the request", () => {
     expect(repairOf(anthropicMessages, "Could not process image", 500)).toBeUndefined();
     expect(repairOf(openaiChat, "image input is not supported - hint: provide the mmproj", 500)).toBe(
       "files",
@@ -128,7 +128,7 @@ describe.each(rows)("an image that $name refuses", (row) => {
     },
   ];
 
-  it("is left out with a word in its place, and the run goes on", async () => {
+  it("is replaced by a note, and the run continues", async () => {
     const wire = await serve([refused, say("done")]);
     const { end, text } = await new Agent({ model: row.model(wire) }).run(history);
     expect([end?.reason, text]).toEqual(["completed", "done"]);
@@ -138,7 +138,7 @@ describe.each(rows)("an image that $name refuses", (row) => {
     expectValid(wire);
   });
 
-  it("and goes on being refused ends the run at the second refusal", async () => {
+  it("that is refused again ends the run", async () => {
     const wire = await serve([refused, refused, say("never")]);
     const { end } = await new Agent({ model: row.model(wire) }).run(history);
     expect(end?.error?.kind).toBe("invalid_request");
@@ -146,7 +146,7 @@ describe.each(rows)("an image that $name refuses", (row) => {
   });
 });
 
-describe.each(rows)("one of several images that $name refuses by its place", (row) => {
+describe.each(rows)("one of several images that $name refuses by its position", (row) => {
   const cat = { type: "file", mediaType: "image/png", data: "Y2F0Y2F0", name: "cat" } as const;
   const dog = { type: "file", mediaType: "image/png", data: "ZG9nZG9n", name: "dog" } as const;
   const owl = { type: "file", mediaType: "image/png", data: "b3dsb3ds", name: "owl" } as const;
@@ -190,7 +190,7 @@ describe.each(rows)("one of several images that $name refuses by its place", (ro
     expectValid(wire);
   });
 
-  it("is left out, then another, then all that are refused without a place", async () => {
+  it("is left out, then another, then all images, if they are refused without a position", async () => {
     const other = place[row.name].replace(/([.[])2([.\]][a-z.]+[.[])2/, "$12$21");
     expect(other).not.toBe(place[row.name]);
     const wire = await serve([
@@ -209,7 +209,7 @@ describe.each(rows)("one of several images that $name refuses by its place", (ro
     ]);
   });
 
-  it("and goes on being refused there ends the run at the second refusal", async () => {
+  it("that is refused again at that position ends the run", async () => {
     const wire = await serve([refusing(place[row.name]), refusing(place[row.name]), say("never")]);
     const { end } = await new Agent({ model: row.model(wire) }).run(history);
     expect(end?.error?.kind).toBe("invalid_request");
@@ -219,7 +219,7 @@ describe.each(rows)("one of several images that $name refuses by its place", (ro
     ]);
   });
 
-  it("and is named by a message that holds several images means them all", async () => {
+  it("in a message with several images means all of them", async () => {
     const word = place[row.name].replace(/([.[])2([.\]]).*$/, "$12] image could not be processed");
     const wire = await serve([refusing(`unable to process image at ${word}`), say("done")]);
     await new Agent({ model: row.model(wire) }).run(history);
@@ -230,7 +230,7 @@ describe.each(rows)("one of several images that $name refuses by its place", (ro
   });
 });
 
-describe("a refusal that counts files", () => {
+describe("a refusal about the number of files", () => {
   const image = { type: "file", mediaType: "image/png", data: "QQ==" } as const;
   const history = (count: number): Message[] => [
     { role: "user", content: [{ type: "text", text: "look" }, ...Array<typeof image>(count).fill(image)] },
@@ -267,7 +267,7 @@ describe("a refusal that counts files", () => {
   });
 });
 
-describe.each(rows)("more images than $name takes", (row) => {
+describe.each(rows)("more images than $name accepts", (row) => {
   const picture = (data: string): Message => ({
     role: "user",
     content: [{ type: "file", mediaType: "image/png", data }],
@@ -285,7 +285,7 @@ describe.each(rows)("more images than $name takes", (row) => {
     execute: () => [{ type: "file", mediaType: "image/png", data: names[3] as string }],
   });
 
-  it("are left out from the oldest on, also when more come", async () => {
+  it("are left out from the oldest on, also if more come", async () => {
     const wire = await serve([refused, call("look"), say("done")]);
     const { end } = await new Agent({ model: row.model(wire), tools: [look] }).run(history);
     expect(end?.reason).toBe("completed");
@@ -299,7 +299,7 @@ describe.each(rows)("more images than $name takes", (row) => {
   });
 });
 
-describe("a place that a refusal names", () => {
+describe("a position that a refusal names", () => {
   const image = (data: string): object => ({ type: "file", mediaType: "image/png", data });
   const messages = [
     { role: "user", content: [image("QQ=="), image("Qg==")] },

@@ -17,7 +17,7 @@ const claude = (message: string): object => ({
 });
 const openai = (message: string): object => ({ error: { message, type: "invalid_request_error" } });
 
-describe("a refusal that is about reasoning in the history says so in the error", () => {
+describe("a refusal about reasoning in the history is recognised", () => {
   it.each([
     "messages.1.content.0: Invalid `signature` in `thinking` block",
     "messages.5.content.1: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response.",
@@ -31,7 +31,7 @@ describe("a refusal that is about reasoning in the history says so in the error"
     );
   });
 
-  it("in Amazon's words for a model that takes none", () => {
+  it("in Amazon's words for a model that accepts none", () => {
     const message =
       "This model doesn't support the reasoningContent content block that you provided. Update or remove the reasoningContent content block in the request and try again.";
     expect(repairOf(bedrockConverse, { message })).toBe("reasoning");
@@ -82,7 +82,7 @@ describe("a refusal that is about reasoning in the history says so in the error"
     openai("Unknown parameter: 'reasoning'."),
     openai("`reasoning_effort` is not supported with this model"),
     openai("Unsupported value: 'temperature' does not support 0.5 with this model."),
-  ])("and is told apart from other complaints: %j", (body) => {
+  ])("and is distinguished from other complaints: %j", (body) => {
     expect(repairOf(openaiChat, body)).not.toBe("reasoning");
   });
 
@@ -108,7 +108,7 @@ describe("a refusal that is about reasoning in the history says so in the error"
   });
 
   it.each([400, 401])(
-    "in the words of Copilot, whose ids are a connection's own, with a status of %i",
+    "in the words of Copilot, whose ids belong to one connection, with a status of %i",
     (status) => {
       const body = { error: { message: "input item ID does not belong to this connection", code: "" } };
       const refusal = openaiResponses.errorOf({ status, header: () => null, body: JSON.stringify(body) });
@@ -116,28 +116,28 @@ describe("a refusal that is about reasoning in the history says so in the error"
     },
   );
 
-  it("by its code alone, and as Kimi's details of a type that it does not know", () => {
+  it("by its code alone, and as Kimi's details about an unknown type", () => {
     const stale = { error: { message: "It is no longer valid.", code: "thinking_signature_invalid" } };
     expect(repairOf(openaiResponses, stale)).toBe("reasoning");
     const details = openai("the reasoning_details at position 3 entry 0 has an invalid type");
     expect(repairOf(openaiChat, details)).toBe("reasoning");
   });
 
-  it("where the item was not kept, which is a 404", () => {
+  it("if the item was not stored, which is a 404", () => {
     const message =
       "Item with id 'rs_1' not found. Items are not persisted when `store` is set to false. Try again with `store` set to true, or remove this item from your input.";
     expect(repairOf(openaiResponses, openai(message), 404)).toBe("reasoning");
     expect(repairOf(openaiResponses, openai("The model 'rs_1' does not exist"), 404)).toBeUndefined();
   });
 
-  it("and only by a status that means the request", () => {
+  it("and only with a status that means the request", () => {
     expect(
       repairOf(anthropicMessages, claude("Invalid `signature` in `thinking` block"), 500),
     ).toBeUndefined();
   });
 });
 
-it("a request without any reasoning is not sent a second time as it was", async () => {
+it("a request without any reasoning is not sent again unchanged", async () => {
   const row = rows.find(({ name }) => name === "openai");
   if (row === undefined) throw new Error("the row is gone");
   const refusal = openai("Item 'rs_1' of type 'reasoning' was provided without its required following item.");

@@ -15,7 +15,7 @@ import { expectValid, rows, serve } from "../end-to-end/stack.ts";
 const repairOf = (error: object | string, status: number = 400): string | undefined =>
   openaiChat.errorOf({ status, header: () => null, body: JSON.stringify({ error }) }).repair;
 
-describe("a refusal that is about the schema of an output says so in the error", () => {
+describe("a refusal about an output schema is recognised", () => {
   it.each([
     "This response_format type is unavailable now",
     "Schema is too complex for compilation",
@@ -51,11 +51,11 @@ describe("a refusal that is about the schema of an output says so in the error",
     "tools.0.custom.input_schema: JSON schema is invalid. It must match JSON Schema draft 2020-12",
     "output_config.effort: Extra inputs are not permitted",
     "the model m does not exist",
-  ])("and is told apart from other complaints: %s", (message) => {
+  ])("and is distinguished from other complaints: %s", (message) => {
     expect(repairOf({ message, type: "invalid_request_error" })).not.toBe("schema");
   });
 
-  it("is read of a server that failed over the grammar", () => {
+  it("if a server failed because of the grammar", () => {
     expect(repairOf("JSON schema conversion failed:\nUnrecognized schema: true", 500)).toBe("schema");
     const none =
       "Grammar-based generation (json_schema, regex, ebnf, structural_tag) is not supported when the server is launched with --grammar-backend none";
@@ -64,7 +64,7 @@ describe("a refusal that is about the schema of an output says so in the error",
     expect(repairOf("The server had an error", 500)).toBeUndefined();
   });
 
-  it("is read of Ollama as well, and so is thinking that a model has none of", () => {
+  it("with Ollama too, and so is thinking that a model does not support", () => {
     const error = (words: string): string | undefined =>
       ollamaChat.errorOf({ status: 400, header: () => null, body: JSON.stringify({ error: words }) }).repair;
     expect(error('invalid format: "x"; expected "json" or a valid JSON Schema object')).toBe("schema");
@@ -78,7 +78,7 @@ describe.each(rows)("a schema that $name refuses", (row) => {
     { status: 400, headers: { "content-type": "application/json" } },
   );
 
-  it("is asked for by a tool", async () => {
+  it("is replaced by a tool", async () => {
     const wire = await serve([refusal, call("final_output", { city: "Rome" })]);
     // A codec that knows its model to take no schema asks by the tool from the first request on.
     const model = row.model(wire, { facts: { output: "native" } });
@@ -89,7 +89,7 @@ describe.each(rows)("a schema that $name refuses", (row) => {
     expectValid(wire, run);
   });
 
-  it("is asked for by a tool also beside tools whose schemas the same words might be about", async () => {
+  it("is replaced by a tool even if there are other tools that the same words might be about", async () => {
     const words = "Failed to parse grammar: the schema is too complex, it has too many states for serving";
     const tooHeavy = { error: { message: words } };
     const again = { status: 400, headers: { "content-type": "application/json" } };
@@ -111,7 +111,7 @@ describe.each(rows)("a schema that $name refuses", (row) => {
     expect(wire.requests.filter(({ text }) => text.includes("city")).length).toBeLessThanOrEqual(3);
   });
 
-  it("that was never sent is no cause to ask again", async () => {
+  it("that was never sent is no reason to send again", async () => {
     const wire = await serve([refusal, call("final_output", { city: "Rome" })]);
     const { end } = await new Agent({ model: row.model(wire) }).run("where?");
     expect(end?.error?.kind).toMatch(/invalid_request|capability/);
@@ -120,7 +120,7 @@ describe.each(rows)("a schema that $name refuses", (row) => {
 });
 
 describe("a schema that is refused through a package of the AI SDK", () => {
-  it("is asked for by a tool", async () => {
+  it("is replaced by a tool", async () => {
     let asked = 0;
     const model = new MockLanguageModelV3({
       provider: "acme",

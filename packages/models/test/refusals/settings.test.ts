@@ -11,7 +11,7 @@ import { expectValid, rows, serve } from "../end-to-end/stack.ts";
 const repairOf = (error: object, status: number = 400): string | undefined =>
   openaiChat.errorOf({ status, header: () => null, body: JSON.stringify({ error }) }).repair;
 
-describe("a refusal that is about a setting says so in the error", () => {
+describe("a refusal about a setting is recognised", () => {
   it.each([
     [
       "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
@@ -119,12 +119,12 @@ describe("a refusal that is about a setting says so in the error", () => {
     "tools.0.custom.input_schema.properties.stop: Input should be a valid dictionary",
     "Malformed input request: #: extraneous key [messages] is not permitted",
     "This model doesn't support the toolConfig.toolChoice.any field. Remove toolConfig.toolChoice.any and try again.",
-  ])("and is told apart from other complaints: %s", (message) => {
+  ])("and is distinguished from other complaints: %s", (message) => {
     expect(repairOf({ message, type: "invalid_request_error" })).toBeUndefined();
   });
 });
 
-it("a value that Mistral refuses by its place is left out", () => {
+it("a value that Mistral refuses by its position is left out", () => {
   const detail = [
     {
       type: "less_than_equal",
@@ -136,7 +136,7 @@ it("a value that Mistral refuses by its place is left out", () => {
   expect(openaiChat.errorOf({ status: 422, header: () => null, body }).repair).toBe("settings.temperature");
 });
 
-describe("a refusal that names the field apart from its words", () => {
+describe("a refusal that names the field outside of its text", () => {
   it.each([
     [
       "Invalid 'temperature': decimal above maximum value. Expected a value <= 1.",
@@ -181,7 +181,7 @@ describe.each(rows)("a setting that $name refuses", (row) => {
     expectValid(wire);
   });
 
-  it("and was never sent is no cause to ask again", async () => {
+  it("that was never sent is no reason to send again", async () => {
     const wire = await serve([refused("seed"), say("never")]);
     const { end } = await new Agent({ model: row.model(wire), settings }).run("go");
     expect(end?.error?.kind).toBe("invalid_request");
@@ -189,7 +189,7 @@ describe.each(rows)("a setting that $name refuses", (row) => {
   });
 });
 
-it("a setting that the server's row leaves out is not left out again: the same request would go out once more", async () => {
+it("a setting that the server's row leaves out is not left out again: the same request would be sent again", async () => {
   const error = "Argument not supported on this model: presencePenalty";
   const refusal = raw(JSON.stringify({ code: "Client specified an invalid argument", error }), {
     status: 400,
@@ -202,7 +202,7 @@ it("a setting that the server's row leaves out is not left out again: the same r
   expect(wire.requests).toHaveLength(1);
 });
 
-describe("a refusal inside of a stream that had begun", () => {
+describe("a refusal inside a stream that had begun", () => {
   const message = "Unsupported parameter: 'temperature' is not supported with this model.";
   const upstream = JSON.stringify({
     error: { message, type: "invalid_request_error", param: "temperature" },
@@ -239,7 +239,7 @@ describe("a refusal inside of a stream that had begun", () => {
       ],
     ],
   ];
-  it.each(cases)("is repaired as one before it: %s %j", async (name, frames) => {
+  it.each(cases)("is repaired like one before it: %s %j", async (name, frames) => {
     const row = rows.find((one) => one.name === name);
     if (row === undefined) throw new Error("the row is gone");
     const body = frames.map((frame) => `data: ${JSON.stringify(frame)}\n\n`).join("");

@@ -49,7 +49,7 @@ const modes: SchemaMode[] = [
 ];
 
 describe.each(modes)("a schema adapted for %s", (mode) => {
-  it("stays small where references fan out, and loses no definition that stays", () => {
+  it("stays small if references fan out, and loses no definition that stays", () => {
     const levels = 20;
     const $defs: JsonObject = { leaf: { type: "string", minLength: 1 } };
     for (let at = 0; at < levels; at++) {
@@ -66,7 +66,7 @@ describe.each(modes)("a schema adapted for %s", (mode) => {
       });
   });
 
-  it("comes to an end where parts and alternatives of references fan out", () => {
+  it("comes to an end if parts and alternatives of references fan out", () => {
     for (const word of ["allOf", "anyOf", "oneOf"]) {
       const $defs: JsonObject = { d24: { type: "object", properties: { a: { type: "string" } } } };
       for (let at = 0; at < 24; at++)
@@ -78,7 +78,7 @@ describe.each(modes)("a schema adapted for %s", (mode) => {
     }
   });
 
-  it("is what the provider takes, and the input is untouched", () => {
+  it("is accepted by the provider, and the input is unchanged", () => {
     fc.assert(
       fc.property(schemas, (schema) => {
         const before = JSON.stringify(schema);
@@ -95,7 +95,7 @@ describe.each(modes)("a schema adapted for %s", (mode) => {
     );
   });
 
-  it("is with the rules it lost never wider than the original", () => {
+  it("together with the rules it lost is never wider than the original", () => {
     let taken = 0;
     fc.assert(
       fc.property(schemas, fc.array(values, { minLength: 20, maxLength: 20 }), (given, some) => {
@@ -117,7 +117,7 @@ describe.each(modes)("a schema adapted for %s", (mode) => {
   });
 });
 
-describe("what stands beside a reference that is cut off", () => {
+describe("keywords next to a reference that is cut off", () => {
   const x: JsonObject = { description: "anything" };
   const dangling = (beside: JsonObject): JsonObject => ({ $ref: "#/$defs/none", ...beside, $defs: { x } });
   const itself = (beside: JsonObject): JsonObject => ({
@@ -125,7 +125,7 @@ describe("what stands beside a reference that is cut off", () => {
     anyOf: [{ $ref: "#/$defs/x", ...beside }],
     $defs: { x },
   });
-  it.each(modes)("is written down as lost for %s, or stays", (mode) => {
+  it.each(modes)("are recorded as lost for %s, or stay", (mode) => {
     const besides: JsonObject[] = [
       { type: "string", minLength: 2 },
       { anyOf: [{ type: "string" }, { type: "boolean" }] },

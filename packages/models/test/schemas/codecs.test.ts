@@ -69,7 +69,7 @@ function encoded(codec: Codec, asked: Asked = {}) {
 const codes = (warnings: { code: string }[]): string[] => warnings.map((one) => one.code);
 
 describe("a tool whose schema loses rules", () => {
-  it("is a warning that names tool, place and rule, once", () => {
+  it("causes a warning with tool, place and rule, once", () => {
     const { body, warnings, later, text } = encoded(openaiChat, { provider: "xai" });
     expect(body.tools[0].function.parameters.properties.name).toEqual({ type: "string" });
     expect(warnings).toEqual([
@@ -79,7 +79,7 @@ describe("a tool whose schema loses rules", () => {
     expect(checkOpenaiChatRequest(text)).toEqual([]);
   });
 
-  it("has the lost rules in its description, where that is asked for", () => {
+  it("has the lost rules in its description, if set so", () => {
     const compat = { describeLostRules: true };
     const chat = encoded(openaiChat, { provider: "xai", compat }).body.tools[0].function.description;
     expect(chat).toBe("Finds.\nThe 'name' field must be at least 2 character(s) long.");
@@ -89,7 +89,7 @@ describe("a tool whose schema loses rules", () => {
     );
   });
 
-  it("that loses nothing is sent as it is, without a word", () => {
+  it("that loses nothing is sent unchanged, without a warning", () => {
     for (const codec of [anthropicMessages, openaiChat, openaiResponses, googleGenerativeAi]) {
       const { warnings, text } = encoded(codec, { compat: { describeLostRules: true } });
       expect(warnings).toEqual([]);
@@ -104,7 +104,7 @@ describe("Google's forms of schemas", () => {
     ["openapi", "parameters", { minLength: 2 }, { minimum: 1 }],
     ["structured", "parameters", {}, { minimum: 1 }],
     ["strict", "parametersJsonSchema", {}, {}],
-  ] as const)("%s: in %s, with what that form can say", (schemas, field, name, limit) => {
+  ] as const)("%s: in %s, with what that form supports", (schemas, field, name, limit) => {
     const { body, text } = encoded(googleGenerativeAi, {
       model: "gemini-3-pro",
       compat: { schemas },
@@ -120,7 +120,7 @@ describe("Google's forms of schemas", () => {
 });
 
 describe("strict mode", () => {
-  it("is asked for where the schema allows it as it stands, and for others only when they may be bent (F140)", () => {
+  it("is requested if the schema allows it as it is, and for others only if they may be adapted (F140)", () => {
     const as = (compat: { [quirk: string]: Json }) =>
       encoded(openaiResponses, { compat, outputSchema: inputSchema });
     const plain = as({});
@@ -145,7 +145,7 @@ describe("strict mode", () => {
     expect(checkOpenaiChatRequest(chat.text)).toEqual([]);
   });
 
-  it("is never asked for where it would forbid what the tool takes", () => {
+  it("is never requested if it would forbid what the tool accepts", () => {
     const free = {
       type: "object",
       properties: { map: { type: "object", additionalProperties: { type: "string" } } },
@@ -157,7 +157,7 @@ describe("strict mode", () => {
     expect(body.tools[0]).toMatchObject({ strict: false, parameters: free });
   });
 
-  it("of Anthropic's gets a schema it takes, and so does structured output", () => {
+  it("of Anthropic's gets a schema that it accepts, and so does structured output", () => {
     const { body, text, warnings } = encoded(anthropicMessages, {
       provider: "anthropic",
       model: "claude-sonnet-4-5",
@@ -170,7 +170,7 @@ describe("strict mode", () => {
     expect(checkAnthropicRequest(JSON.parse(text))).toEqual([]);
   });
 
-  it("makes the model write null for what is absent, and the tool never sees it (F098)", async () => {
+  it("makes the model write null for absent members, and the tool never gets it (F098)", async () => {
     const seen: unknown[] = [];
     let asked = 0;
     const answer = (message: JsonObject, finish_reason: string): Json => ({
@@ -209,7 +209,7 @@ describe("strict mode", () => {
   });
 });
 
-describe("a tool whose members have names that Anthropic refuses", () => {
+describe("a tool with member names that Anthropic refuses", () => {
   const odata: ToolDefinition = {
     name: "odata",
     description: "Asks.",
@@ -221,7 +221,7 @@ describe("a tool whose members have names that Anthropic refuses", () => {
     },
   };
 
-  it("is declared without them and tells them in its description, with a warning", () => {
+  it("is declared without them and names them in its description, with a warning", () => {
     const { body, warnings, text } = encoded(anthropicMessages, { provider: "anthropic", tools: [odata] });
     expect(body.tools[0].input_schema).toEqual({
       type: "object",
@@ -239,7 +239,7 @@ describe("a tool whose members have names that Anthropic refuses", () => {
     ).toEqual([expect.stringContaining("Property keys should match pattern")]);
   });
 
-  it("keeps them where they are taken", () => {
+  it("keeps them if they are accepted", () => {
     const { body, text } = encoded(openaiChat, { tools: [odata] });
     expect(body.tools[0].function.parameters).toEqual(odata.inputSchema);
     expect(checkOpenaiChatRequest(text)).toEqual([]);

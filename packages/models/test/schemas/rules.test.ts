@@ -10,7 +10,7 @@ const strict = (schema: JsonObject): JsonObject => adaptSchema(schema, "google-s
 const removedTypes = (schema: JsonObject, mode: SchemaMode): string[] =>
   adaptSchema(schema, mode).removed.map((rule) => rule.type);
 
-describe("B7: what structured output can be told", () => {
+describe("B7: what structured output supports", () => {
   test("B7.43 an adapter returns the schema and what was removed, by path: names joined by '.', '[]' for items", () => {
     const schema: JsonObject = {
       type: "object",
@@ -109,7 +109,7 @@ describe("B7: what structured output can be told", () => {
     );
   });
 
-  test("B7.45 what was optional may be null instead, so that nobody must invent it (F140)", () => {
+  test("B7.45 what was optional may be null instead, so that the model need not invent it (F140)", () => {
     const schema: JsonObject = {
       type: "object",
       properties: {
@@ -181,7 +181,7 @@ describe("B7: what structured output can be told", () => {
     expect(renderRemoved([{ type, fieldPath, value }])).toEqual([line]);
   });
 
-  test("B7.47 rules without words of their own are said as schemas, never left out", () => {
+  test("B7.47 rules without words of their own are shown as schemas, never left out", () => {
     const { removed } = adaptSchema(
       { type: "object", properties: { a: { not: { type: "string" } }, b: { uniqueItems: true } } },
       "google-structured",
@@ -217,20 +217,23 @@ describe("C6: Google's strict servers and xAI", () => {
       " ",
     );
 
-  test.each(words)("C6.52 the keyword %s goes, a member of that name stays, also deep inside", (word) => {
-    const member = { type: "object", properties: { [word]: { type: "string" } } };
-    const schema: JsonObject = {
-      type: "object",
-      properties: { [word]: member, list: { type: "array", items: member } },
-    };
-    expect(strict(schema)).toEqual(schema);
-    const value: Json = word === "$ref" ? "#/nowhere" : word.startsWith("$") ? "x" : 1;
-    expect(
-      strict({ type: "object", properties: { deep: { type: "object", [word]: value } } }),
-    ).not.toHaveProperty(["properties", "deep", word]);
-  });
+  test.each(words)(
+    "C6.52 the keyword %s is removed, a member with that name stays, also deep inside",
+    (word) => {
+      const member = { type: "object", properties: { [word]: { type: "string" } } };
+      const schema: JsonObject = {
+        type: "object",
+        properties: { [word]: member, list: { type: "array", items: member } },
+      };
+      expect(strict(schema)).toEqual(schema);
+      const value: Json = word === "$ref" ? "#/nowhere" : word.startsWith("$") ? "x" : 1;
+      expect(
+        strict({ type: "object", properties: { deep: { type: "object", [word]: value } } }),
+      ).not.toHaveProperty(["properties", "deep", word]);
+    },
+  );
 
-  test("C6.52 a not whose words are removed goes with them: empty it would refuse everything", () => {
+  test("C6.52 a not without its keywords is removed too: empty it would refuse everything", () => {
     const { schema, removed } = adaptSchema({ type: "string", not: { pattern: "^x" } }, "google-strict");
     expect(schema).toEqual({ type: "string" });
     expect(removed).toEqual([{ type: "not", fieldPath: "", value: { pattern: "^x" } }]);
@@ -242,12 +245,12 @@ describe("C6: Google's strict servers and xAI", () => {
     expect(strict({ const: 5 })).toEqual({ enum: [5] });
   });
 
-  test("C6.54 null leaves a list of types: one that remains stands alone, several stay a list", () => {
+  test("C6.54 null is removed from a list of types: one remaining type stands alone, several stay a list", () => {
     expect(strict({ type: ["string", "null"] })).toEqual({ type: "string" });
     expect(strict({ type: ["string", "number", "null"] })).toEqual({ type: ["string", "number"] });
   });
 
-  test("C6.55 alternatives of single values of one type become one enum with the parent's words", () => {
+  test("C6.55 alternatives of single values of one type become one enum with the parent's annotations", () => {
     expect(
       strict({
         anyOf: [{ const: "a" }, { enum: ["b"] }, { type: "null" }],
@@ -262,7 +265,7 @@ describe("C6: Google's strict servers and xAI", () => {
     });
   });
 
-  test("C6.55 the one type that single values have stays what it was called", () => {
+  test("C6.55 the common type of single values keeps its name", () => {
     const whole = { type: "integer", enum: [1, 2] };
     expect(
       strict({
@@ -279,7 +282,7 @@ describe("C6: Google's strict servers and xAI", () => {
     });
   });
 
-  test("C6.55 alternatives are cleaned first: values and nulls behind references are values and nulls", () => {
+  test("C6.55 alternatives are cleaned first: values and nulls behind references count as values and nulls", () => {
     const $defs: JsonObject = {
       a: { const: "a" },
       b: { $ref: "#/$defs/c", description: "a b" },
@@ -303,7 +306,7 @@ describe("C6: Google's strict servers and xAI", () => {
     expect(strict({ anyOf: [ref("a"), ref("loop")], $defs })).toEqual({ anyOf: [{ enum: ["a"] }, {}] });
   });
 
-  test("C6.55 the one alternative left without null stands for itself; several stay, without a type beside them", () => {
+  test("C6.55 the only alternative left without null replaces the union; several stay, without a type next to them", () => {
     expect(strict({ anyOf: [{ type: "string", minLength: 1 }, { type: "null" }], description: "d" })).toEqual(
       {
         type: "string",
@@ -322,7 +325,7 @@ describe("C6: Google's strict servers and xAI", () => {
     });
   });
 
-  test("C6.56 local references are put in their place, with the words that stand beside them", () => {
+  test("C6.56 local references are inlined, with the keywords next to them", () => {
     const schema: JsonObject = {
       type: "object",
       properties: {
@@ -348,7 +351,7 @@ describe("C6: Google's strict servers and xAI", () => {
     });
   });
 
-  test("C6.57 items are cleaned as a schema or as a list, what is no schema comes back as it is, and the input stays", () => {
+  test("C6.57 items are cleaned as a schema or as a list, what is no schema is returned unchanged, and the input stays", () => {
     const schema: JsonObject = {
       type: "array",
       items: [
@@ -397,7 +400,7 @@ describe("C6: Google's strict servers and xAI", () => {
       { ...(provider === undefined ? {} : { provider }), ...(model === undefined ? {} : { model }) },
     ).inputSchema;
 
-  test("C6.59 a whole object schema is only cleaned for its provider; one without a type gets it", () => {
+  test("C6.59 a complete object schema is only cleaned for its provider; one without a type gets it", () => {
     const whole: JsonObject = { type: "object", properties: { a: { type: "string", minLength: 1 } } };
     const tool = { name: "t", inputSchema: whole };
     expect(normalizeToolParameters(tool, { provider: "openai" })).toBe(tool);
@@ -440,7 +443,7 @@ describe("C6: Google's strict servers and xAI", () => {
     });
   });
 
-  test("C6.59 members that differ in their words alone are one, in the words of the first that has some", () => {
+  test("C6.59 members that differ only in annotations are one, with the annotations of the first that has some", () => {
     const of = (more: JsonObject): JsonObject => ({
       type: "object",
       properties: { path: { type: "string", ...more } },
@@ -462,7 +465,7 @@ describe("C6: Google's strict servers and xAI", () => {
     });
   });
 
-  test("C6.59 enums that are united keep the type both have", () => {
+  test("C6.59 united enums keep their common type", () => {
     const of = (value: number): JsonObject => ({
       type: "object",
       properties: { level: { type: "integer", const: value } },
@@ -474,7 +477,7 @@ describe("C6: Google's strict servers and xAI", () => {
     });
   });
 
-  test("C6.59 xAI, by any name and behind any gateway, is spared lengths and counts", () => {
+  test("C6.59 xAI, by any name and behind any gateway, gets no lengths and counts", () => {
     const schema: JsonObject = {
       type: "object",
       properties: {
@@ -511,12 +514,12 @@ describe("a tool's object above alternatives", () => {
   };
   const text: JsonObject = { type: "string", minLength: 1 };
 
-  test("keeps what it says of a member itself, whatever an alternative says of it", () => {
+  test("keeps its own definition of a member, whatever an alternative defines", () => {
     expect(topOf({ b: text }, {}, { b: { type: "boolean" } })).toEqual({ b: text });
     expect(topOf({ b: text }, { b: { maxLength: 2 } }, {})).toEqual({ b: text });
   });
 
-  test("says beside it what all of them say, where that is one schema", () => {
+  test("has a definition of its own for members that all alternatives define in the same way", () => {
     expect(topOf({ kind: { type: "string" } }, { kind: { const: "a" } }, { kind: { const: "b" } })).toEqual({
       kind: { type: "string", enum: ["a", "b"] },
     });
@@ -525,8 +528,8 @@ describe("a tool's object above alternatives", () => {
   });
 });
 
-describe("the troubles of a schema", () => {
-  test("are none for objects of plain members", () => {
+describe("the problems of a schema", () => {
+  test("are none for objects with plain members", () => {
     expect(
       schemaTroubles({
         type: "object",
@@ -562,7 +565,7 @@ describe("lists", () => {
   const bare = { type: "array" };
   const pair = [{ type: "string" }, { type: "number" }];
 
-  test.each(["tool", "xai"] as const)("of a tool have items for %s, wherever they stand", (mode) => {
+  test.each(["tool", "xai"] as const)("of a tool have items for %s, wherever they are", (mode) => {
     const given = members({
       a: bare,
       b: { anyOf: [bare, { type: "string" }] },
@@ -583,7 +586,7 @@ describe("lists", () => {
     expect(adaptToolSchema(whole, "tool").schema).toBe(whole);
   });
 
-  test("with places of their own are said as in the current draft", () => {
+  test("with schemas by position are written as in the current draft", () => {
     const given = members({
       open: { type: "array", items: pair },
       closed: { type: "array", items: pair, additionalItems: false },
@@ -599,7 +602,7 @@ describe("lists", () => {
   });
 
   test.each(["anthropic", "openai-strict", "google-openapi", "google-structured"] as const)(
-    "with places of their own are lists of what any of them takes, for %s",
+    "with schemas by position are lists of what any of them accepts, for %s",
     (mode) => {
       const tuple = { type: "array", prefixItems: pair, items: false, minItems: 2, maxItems: 2 };
       const { schema, removed, narrowed } = adaptSchema(members({ at: tuple }), mode);
@@ -619,7 +622,7 @@ describe("lists", () => {
   );
 });
 
-describe("a schema that holds itself", () => {
+describe("a recursive schema", () => {
   const tree = (label: JsonObject): JsonObject => ({
     type: "object",
     properties: { label, kids: { type: "array", items: { $ref: "#" } } },
@@ -643,13 +646,13 @@ describe("a schema that holds itself", () => {
   });
   const keeping = ["anthropic", "openai-strict", "xai"] as const;
 
-  test.each(keeping)("loses nothing for %s, which takes references, where no rule of it is lost", (mode) => {
+  test.each(keeping)("loses nothing for %s, which accepts references, if no rule of it is lost", (mode) => {
     for (const schema of [tree({ type: "string" }), list({ type: "string" })])
       expect(adaptSchema(schema, mode).removed).toEqual([]);
     expect(schemaTroubles(tree({ type: "string" })).filter(({ modes }) => modes.includes(mode))).toEqual([]);
   });
 
-  test.each(keeping)("loses for %s a rule at every depth: the reference stands for those below", (mode) => {
+  test.each(keeping)("loses for %s a rule at every depth: the reference represents those below", (mode) => {
     const rule = { type: "string", maxLength: 9 };
     expect(adaptSchema(tree(rule), mode).removed).toEqual([
       { type: "maxLength", fieldPath: "label", value: 9 },
@@ -665,7 +668,7 @@ describe("a schema that holds itself", () => {
     });
   });
 
-  test("loses a rule below also where the same rule was lost beside the reference before", () => {
+  test("loses a rule below also if the same rule was lost next to the reference before", () => {
     const one = { type: "object", properties: { v: { type: "string", maxLength: 9 } }, required: ["v"] };
     const properties = { ...one.properties, next: { $ref: "#/$defs/one" } };
     const schema: JsonObject = {
@@ -679,7 +682,7 @@ describe("a schema that holds itself", () => {
     ]);
   });
 
-  test.each(keeping)("loses for %s a refusal that cannot be said without it", (mode) => {
+  test.each(keeping)("loses for %s a refusal that cannot be expressed without it", (mode) => {
     const not = { properties: { deeper: { $ref: "#/$defs/node" } }, required: ["deeper"] };
     const $defs = { node: { type: "object", properties: { deeper: { type: "string" } }, not } };
     const schema = { type: "object", properties: { a: { $ref: "#/$defs/node" } }, $defs } as JsonObject;

@@ -37,7 +37,7 @@ describe("the catalogue's error responses", () => {
   });
 });
 
-describe("responses only told in the catalogue's words", () => {
+describe("responses that the catalogue only describes", () => {
   const more: [
     title: string,
     kind: ErrorKind,
@@ -195,7 +195,7 @@ describe("responses only told in the catalogue's words", () => {
     expect(classifyHttpError(response(status, body, headers)).kind).toBe(kind);
   });
 
-  it("a list of details is told with the place", () => {
+  it("a list of details is shown with the places", () => {
     const place = ["body", "messages", 3, "assistant", "reasoning_content"];
     const detail = [{ type: "extra_forbidden", loc: place, msg: "Extra inputs are not permitted" }];
     for (const body of [{ detail }, { object: "error", message: { detail } }])
@@ -204,18 +204,18 @@ describe("responses only told in the catalogue's words", () => {
       );
   });
 
-  it("a server's own word on retrying wins over the table", () => {
+  it("a server's own field about retrying overrides the table", () => {
     const no = classifyHttpError(response(503, "{}", { "x-should-retry": "false" }));
     const yes = classifyHttpError(response(400, "{}", { "x-should-retry": "true" }));
     expect([no.retryable, yes.retryable]).toEqual([false, true]);
   });
 
-  it("a conflict may be tried again, a bad request may not", () => {
+  it("a conflict may be retried, a bad request may not", () => {
     for (const status of [409, 425]) expect(classifyHttpError(response(status, "{}")).retryable).toBe(true);
     expect(classifyHttpError(response(400, "{}")).retryable).toBe(false);
   });
 
-  it("no page of a proxy reaches the message or the raw error", () => {
+  it("no page of a proxy gets into the message or the raw error", () => {
     const error = classifyHttpError(
       response(
         524,
@@ -227,7 +227,7 @@ describe("responses only told in the catalogue's words", () => {
     expect(JSON.stringify(error)).not.toContain("secret");
   });
 
-  it("reads a body that has the field of an event before it, and words that are called a parameter (F104)", () => {
+  it("reads a body with the field of an event before it, and text in a member named parameter (F104)", () => {
     const param = "The reasoning_content in the thinking mode must be passed back to the API.";
     const error = { code: "400", message: "Param Incorrect", param, type: "" };
     const told = classifyHttpError(response(400, `data:${JSON.stringify({ error })}`));
@@ -239,13 +239,13 @@ describe("responses only told in the catalogue's words", () => {
     expect(field.message).not.toContain("messages[0].content");
   });
 
-  it("says the wait it was asked for, and what a wait of a day means", () => {
+  it("has the wait that was requested, and treats a wait of a day as permanent", () => {
     const error = classifyHttpError(response(429, "{}", { "retry-after": "3600" }));
     expect(error.retryAfterMs).toBe(3_600_000);
     expect(error.message).toContain("3600 s");
   });
 
-  it("waits as it was asked to wherever the same request may go again, and nowhere else", () => {
+  it("has a wait if the same request may be sent again, and not otherwise", () => {
     const asked = (status: number, more: Record<string, string> = {}): number | undefined =>
       classifyHttpError(response(status, "{}", { "retry-after": "3", ...more })).retryAfterMs;
     expect([408, 409, 425, 429, 499, 500, 503, 504, 529].map((status) => asked(status))).toEqual(
@@ -255,7 +255,7 @@ describe("responses only told in the catalogue's words", () => {
     expect([400, 401, 403, 404].map((status) => asked(status))).toEqual(Array(4).fill(undefined));
   });
 
-  it("keeps a small body as it is and cuts a large one", () => {
+  it("keeps a small body unchanged and cuts a large one", () => {
     const small = { error: { message: "m", failed_generation: '{"name":"f"}' } };
     expect(classifyHttpError(response(400, small)).raw).toEqual(small);
     const large = classifyHttpError(response(400, { error: { message: "m".repeat(100_000) } }));
@@ -384,14 +384,14 @@ describe("errors inside a successful answer", () => {
     expect(classifyStreamError(body, { code }).kind).toBe(kind);
   });
 
-  it("a provider's own codes win", () => {
+  it("a provider's own codes override the table", () => {
     expect(
       classifyStreamError({ error: { code: "odd", message: "m" } }, { codes: { odd: "capability" } }).kind,
     ).toBe("capability");
   });
 });
 
-describe("what servers say in words alone", () => {
+describe("what servers say in words only", () => {
   const said = (status: number, body: Json): ErrorKind => classifyHttpError(response(status, body)).kind;
 
   it.each([
@@ -448,12 +448,12 @@ describe("what servers say in words alone", () => {
   });
 });
 
-describe("overflow words", () => {
+describe("overflow phrases", () => {
   it.each([
     "Rate limit reached: too many tokens per minute",
     "Too many tokens, please wait before trying again.",
     "Tokens per minute limit exceeded - too many tokens processed.",
-  ])("are vetoed by a rate limit's: %s", (text) => {
+  ])("are overridden by a rate limit's: %s", (text) => {
     expect(isOverflowText(text)).toBe(false);
   });
 });

@@ -45,7 +45,7 @@ const stream = joined(
 );
 
 describe("AWS event streams", () => {
-  it("become frames, whatever the chunking", () => {
+  it("become frames, in any chunking", () => {
     const expected = decode([stream]);
     expect(expected).toEqual({
       frames: [
@@ -64,7 +64,7 @@ describe("AWS event streams", () => {
     );
   });
 
-  it("cut at any byte give whole frames only, and say that they were cut", () => {
+  it("cut at any byte give complete frames only, and say that they were cut", () => {
     const ends = new Set<number>([0]);
     for (let at = 0; at < stream.length; ) {
       at += new DataView(stream.buffer, stream.byteOffset + at).getUint32(0);
@@ -89,7 +89,7 @@ describe("AWS event streams", () => {
     ]);
   });
 
-  it("step over headers of every other type", () => {
+  it("skip headers of every other type", () => {
     const mixed = vendor.encode({
       headers: {
         a: { type: "boolean", value: true },
@@ -117,7 +117,7 @@ describe("AWS event streams", () => {
     }
   });
 
-  it("that are no event stream are a stream error, retryable", () => {
+  it("that are no event stream are a retryable stream error", () => {
     expect(() => decode([utf8.encode("HTTP/1.1 502 Bad Gateway")])).toThrow(
       expect.objectContaining({ kind: "stream_error", retryable: true }),
     );

@@ -19,7 +19,7 @@ const overflow = {
 const overloaded = { type: "error", error: { type: "overloaded_error", message: "Overloaded" } };
 const broke = { error: { message: "no more", type: "insufficient_quota", code: "insufficient_quota" } };
 
-describe("an error that a gateway hides", () => {
+describe("an error inside a gateway's error", () => {
   const rows: [title: string, status: number, body: Json, kind: ErrorKind][] = [
     [
       "in the attempts of Vercel's gateway",
@@ -176,7 +176,7 @@ describe("an error that a gateway hides", () => {
     expect(ofStatus(status, body)).toBe(kind);
   });
 
-  it("keeps the gateway's status, and says what both said", () => {
+  it("keeps the gateway's status, and both messages", () => {
     const body = {
       error: { message: "Provider returned error", metadata: { raw: JSON.stringify(overflow) } },
     };
@@ -185,7 +185,7 @@ describe("an error that a gateway hides", () => {
     expect(error.message).toContain("Provider returned error: prompt is too long");
   });
 
-  it("tells its own wait", () => {
+  it("has its own wait", () => {
     const google = {
       error: { code: 429, status: "RESOURCE_EXHAUSTED", message: "x", details: [{ retryDelay: "34s" }] },
     };
@@ -200,7 +200,7 @@ describe("an error that a gateway hides", () => {
   });
 });
 
-describe("Zhipu's numbers", () => {
+describe("Zhipu's codes", () => {
   const rows: [code: string | number, kind: ErrorKind][] = [
     ["1002", "auth"],
     ["1113", "quota_exhausted"],
@@ -215,12 +215,12 @@ describe("Zhipu's numbers", () => {
     ["1311", "permission"],
     ["1312", "overloaded"],
   ];
-  it.each(rows)("%s means %s, whatever the words", (code, kind) => {
+  it.each(rows)("%s means %s, whatever the words are", (code, kind) => {
     expect(classifyStreamError({ error: { code, message: "请稍后再试" } }).kind).toBe(kind);
   });
 });
 
-describe("codes that nobody has listed", () => {
+describe("unlisted codes", () => {
   const rows: [code: string, kind: ErrorKind][] = [
     ["provider_unavailable", "overloaded"],
     ["model_overloaded", "overloaded"],
@@ -238,22 +238,22 @@ describe("codes that nobody has listed", () => {
     ["something_else", "invalid_request"],
     ["upstream_error", "invalid_request"],
   ];
-  it.each(rows)("%s means %s, where the words say nothing", (code, kind) => {
+  it.each(rows)("%s means %s, if the words say nothing", (code, kind) => {
     expect(ofStatus(400, { error: { code, message: "x" } })).toBe(kind);
   });
 
-  it("of a failure are asked for what the status does not say", () => {
+  it("about failures are used for what the status does not say", () => {
     expect(ofStatus(500, { error: { code: "credits_exhausted", message: "x" } })).toBe("quota_exhausted");
     expect(ofStatus(502, { error: { code: "request_timeout", message: "x" } })).toBe("server_error");
   });
 
-  it("do not outdo the words", () => {
+  it("do not override the words", () => {
     const message = "This model's maximum context length is 8192 tokens";
     expect(ofStatus(400, { error: { code: "rate_limited_error", message } })).toBe("context_overflow");
   });
 });
 
-it("an answer whose reasoning alone reached the limit, refused for that, is a cut one", () => {
+it("an answer whose reasoning alone reached the limit, refused because of that, is a truncated one", () => {
   const message =
     "Could not finish the message because max_tokens or model output limit was reached. Please try again with higher max_tokens.";
   const body = JSON.stringify({ error: { message, type: "invalid_request_error" } });
@@ -281,7 +281,7 @@ describe("an error in a form of its own", () => {
       "quota_exhausted",
     ],
   ];
-  it.each(rows)("is understood: %s (%d)", (_title, status, body, kind) => {
+  it.each(rows)("is recognised: %s (%d)", (_title, status, body, kind) => {
     expect(ofStatus(status, body)).toBe(kind);
   });
 });
@@ -313,7 +313,7 @@ describe("a plan that is used up", () => {
     expect(ofStatus(status, { error: { message } })).toBe(kind);
   });
 
-  it("is none where Alibaba throttles", () => {
+  it("is not, if Alibaba throttles", () => {
     const message = "You exceeded your current quota, please check your plan and billing details";
     expect(ofStatus(429, { code: "Throttling.RateQuota", message })).toBe("rate_limit");
     const limited = { error: { code: "insufficient_quota", message: "Requests rate limit exceeded" } };

@@ -7,7 +7,7 @@ import { classifyHttpError, classifyStreamError } from "../../src/transport/erro
 const errorOf = (status: number, body: Json) =>
   classifyHttpError({ status, header: () => null, body: JSON.stringify(body) });
 
-describe("what a guardrail stopped is filtered, and not sent again", () => {
+describe("what a guardrail stopped is filtered, and not retried", () => {
   const rows: [title: string, status: number, body: Json][] = [
     ["Portkey's status, without its code", 446, { status: "failure", message: "Guardrail checks failed" }],
     [
@@ -64,7 +64,7 @@ describe("what a guardrail stopped is filtered, and not sent again", () => {
     expect(errorOf(status, body)).toMatchObject({ kind: "content_filter", retryable: false });
   });
 
-  it("says why, where the message is a value", () => {
+  it("has the reason, if the message is a value", () => {
     const message = {
       interveningGuardrail: "Words",
       action: "GUARDRAIL_INTERVENED",
@@ -75,7 +75,7 @@ describe("what a guardrail stopped is filtered, and not sent again", () => {
     );
   });
 
-  it("is no filter where an endpoint was left out by it, or a network blocks", () => {
+  it("is not a filter if it left an endpoint out, or if a network blocks", () => {
     const routes = { error: { message: "No endpoints available matching your guardrail restrictions" } };
     expect(errorOf(404, routes).kind).not.toBe("content_filter");
     const network = { error: { message: "Request blocked by network security rules" } };
@@ -83,7 +83,7 @@ describe("what a guardrail stopped is filtered, and not sent again", () => {
   });
 });
 
-describe("what else gateways say in a form of their own", () => {
+describe("other forms of gateways' errors", () => {
   const rows: [title: string, status: number, body: Json, kind: ErrorKind][] = [
     ["Portkey, of a budget", 412, { error: { message: "Budget exhausted" } }, "quota_exhausted"],
     [
@@ -103,7 +103,7 @@ describe("what else gateways say in a form of their own", () => {
     expect(errorOf(status, body).kind).toBe(kind);
   });
 
-  it("Vercel's gateway, which could not read what it was refused with", () => {
+  it("Vercel's gateway, which could not read the refusal it got", () => {
     const refusal = {
       error: {
         message:
@@ -115,7 +115,7 @@ describe("what else gateways say in a form of their own", () => {
     expect(classifyStreamError({ error })).toMatchObject({ kind: "context_overflow", contextWindow: 40_960 });
   });
 
-  it("text generation inference, of its status", () => {
+  it("text generation inference, by its status", () => {
     const error = { message: "Request failed during generation", http_status_code: 500 };
     expect(classifyStreamError({ error }).kind).toBe("server_error");
   });

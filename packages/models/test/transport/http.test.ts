@@ -31,7 +31,7 @@ it("these tests run on Node", () => {
 });
 
 describe.each(clients)("a request over %s", (name, client) => {
-  it("brings method, path, headers and body, and gives back status, headers and body", async () => {
+  it("sends method, path, headers and body, and returns status, headers and body", async () => {
     await withServer(
       (_request, response) => {
         response.writeHead(418, { "x-a": "b" });
@@ -47,7 +47,7 @@ describe.each(clients)("a request over %s", (name, client) => {
     );
   });
 
-  it("brings a body whose length was told too short as far as that", async () => {
+  it("returns a body with a too small content length up to that length", async () => {
     const server = createServer((socket) => {
       socket.on("error", () => {});
       socket.once("data", () => socket.end("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello, and more"));
@@ -58,7 +58,7 @@ describe.each(clients)("a request over %s", (name, client) => {
     server.close();
   });
 
-  it("brings long bodies whole, whatever else leaves, waits, or is cut off at the same time", async () => {
+  it("transfers long bodies completely, even if others are aborted, wait, or break off at the same time", async () => {
     const bodyOf = (at: number): string => `${at}:`.padEnd(20_000 + ((at * 7919) % 300_000), `${at} é`);
     const held: (() => void)[] = [];
     let answered = 0;
@@ -96,7 +96,7 @@ describe.each(clients)("a request over %s", (name, client) => {
     server.close();
   });
 
-  it("brings a body that is given in pieces as it brings it whole", async () => {
+  it("transfers a body in pieces like a complete one", async () => {
     await withServer(
       (_request, response) => void response.end(),
       async ({ url, seen }) => {
@@ -110,7 +110,7 @@ describe.each(clients)("a request over %s", (name, client) => {
     );
   });
 
-  it("uses a connection again, also when the sink had enough before the end", async () => {
+  it("reuses a connection, even if the sink had enough before the end", async () => {
     const count = 12;
     let ended: () => void = () => {};
     await withServer(
@@ -135,7 +135,7 @@ describe.each(clients)("a request over %s", (name, client) => {
     );
   });
 
-  it("lets go of a body that never ends once the sink has enough", async () => {
+  it("abandons a body that never ends once the sink has enough", async () => {
     await withServer(
       (_request, response) => void response.write("enough"),
       async ({ url, closed }) => {
@@ -146,7 +146,7 @@ describe.each(clients)("a request over %s", (name, client) => {
     );
   });
 
-  it("closes the connection when a body is not wanted or a sink throws, and passes on what it threw", async () => {
+  it("closes the connection if a body is not wanted or a sink throws, and passes the error on", async () => {
     await withServer(
       (_request, response) => void response.write("x"),
       async ({ url, closed }) => {
@@ -191,7 +191,7 @@ describe.each(clients)("a request over %s", (name, client) => {
     );
   });
 
-  it("reads compressed bodies while they arrive", async () => {
+  it("decompresses bodies while they arrive", async () => {
     const packed = {
       gzip: gzipSync("hello"),
       br: brotliCompressSync("hello"),
@@ -207,7 +207,7 @@ describe.each(clients)("a request over %s", (name, client) => {
       );
   });
 
-  it("rejects at once when it is aborted: before, while waiting, while reading", async () => {
+  it("rejects at once if it is aborted: before, while waiting, while reading", async () => {
     await withServer(
       (request, response) => {
         if (request.url === "/silent") return;
@@ -258,7 +258,7 @@ describe.each(clients)("a request over %s", (name, client) => {
     expect(getEventListeners(signal, "abort").length).toBe(0);
   });
 
-  it("gives up on a server without a first byte, with or without headers, and names the clock", async () => {
+  it("gives up on a server without a first byte, with or without headers, and names the timeout", async () => {
     await withServer(
       (request, response) => {
         if (request.url === "/headers") response.flushHeaders();
@@ -277,7 +277,7 @@ describe.each(clients)("a request over %s", (name, client) => {
     );
   });
 
-  it("waits by clocks that are longer than any timer", async () => {
+  it("supports timeouts that are longer than any timer", async () => {
     await withServer(
       (_request, response) => void setTimeout(() => response.end("here"), 20),
       async ({ url }) => {
@@ -287,7 +287,7 @@ describe.each(clients)("a request over %s", (name, client) => {
     );
   });
 
-  it("keeps no clock after the first byte", async () => {
+  it("keeps no timer after the first byte", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     try {
       await withServer(
@@ -327,7 +327,7 @@ describe.each(clients)("a request over %s", (name, client) => {
     if (name === "node:http") expect(error.message).toContain("no connection");
   });
 
-  it("names the host and what to do when there is nobody, or nobody of that name", async () => {
+  it("names the host and what to do if nothing listens, or the name is unknown", async () => {
     const nobody = await closedPort();
     const refused = await errorFrom(client.request(post(`${nobody}/secret/path?key=k`)));
     expect(refused).toMatchObject({ kind: "network", retryable: true });
@@ -379,7 +379,7 @@ describe.each(clients)("a request over %s", (name, client) => {
     );
   });
 
-  it("refuses a header that HTTP cannot carry", async () => {
+  it("refuses a header that HTTP cannot transfer", async () => {
     const error = await errorFrom(
       client.request(post("http://127.0.0.1:1/", { headers: { "x-a": "a\nb" } })),
     );
@@ -388,8 +388,8 @@ describe.each(clients)("a request over %s", (name, client) => {
   });
 });
 
-describe("a fetch of the user's own", () => {
-  it("is used, and one that ignores its signal does not keep an abort waiting", async () => {
+describe("a user's own fetch", () => {
+  it("is used, and does not delay an abort if it ignores its signal", async () => {
     const abort = new AbortController();
     const client = fetchClient({ fetch: () => new Promise(() => {}) });
     const error = errorFrom(client.request(post("http://x/", { signal: abort.signal })));
@@ -406,7 +406,7 @@ describe("a fetch of the user's own", () => {
     expect((await reading).kind).toBe("aborted");
   });
 
-  it("says whose limit struck when it was fetch's own", async () => {
+  it("names fetch's own limit if that was reached", async () => {
     const timeout = Object.assign(new TypeError("fetch failed"), {
       cause: Object.assign(new Error("x"), { code: "UND_ERR_HEADERS_TIMEOUT" }),
     });
@@ -451,7 +451,7 @@ describe("a compressed body over node:http", () => {
     ["a web page", "deflate", "<!doctype html>"],
     ["a character set in the wrong header", "utf-8", '{"a":1}'],
     ["a text that is shorter than what tells", "br", "{}"],
-  ])("takes a text for what it is, whatever the header says: %s", async (_title, encoding, said) => {
+  ])("recognises text as such, whatever the header says: %s", async (_title, encoding, said) => {
     await withServer(
       (_request, response) => {
         response.writeHead(200, { "content-encoding": encoding });
@@ -465,7 +465,7 @@ describe("a compressed body over node:http", () => {
     );
   });
 
-  it("unpacks what begins like a text and is none", async () => {
+  it("decompresses data that begins like text and is none", async () => {
     // The shorter of them are named by their bytes alone.
     for (const length of [1, 10, 100, 1000, 10_000])
       for (const pack of [brotliCompressSync, deflateRawSync]) {
@@ -480,7 +480,7 @@ describe("a compressed body over node:http", () => {
       }
   });
 
-  it("says which encoding it does not know", async () => {
+  it("names an unknown encoding", async () => {
     await withServer(
       (_request, response) => {
         response.writeHead(200, { "content-encoding": "zstd" });

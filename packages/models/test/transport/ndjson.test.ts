@@ -18,7 +18,7 @@ function frames(
   return { lines, cut: decoder.end() };
 }
 
-it("gives the same lines however the bytes were cut, between characters' bytes too", () => {
+it("gives the same lines however the bytes were cut, also inside characters", () => {
   const text = '{"a":"né😀"}\r\n\n  {"b":1}\n{"c":[1,\t2]}';
   const bytes = new TextEncoder().encode(text);
   fc.assert(
@@ -31,7 +31,7 @@ it("gives the same lines however the bytes were cut, between characters' bytes t
   );
 });
 
-it("drops a last line that is cut inside, and says so", () => {
+it("drops a last line that is incomplete, and says so", () => {
   expect(frames(new TextEncoder().encode('{"a":1}\n{"b":'), [])).toEqual({ lines: ['{"a":1}'], cut: true });
 });
 
@@ -39,7 +39,7 @@ it("refuses a line without an end", () => {
   expect(() => frames(new TextEncoder().encode('{"a":"aaaaaaaaaaaaaaaa'), [4], 10)).toThrow(/longer than 10/);
 });
 
-it("takes an object that is written over several lines, and what stands in events, for lines", () => {
+it("reads an object over several lines, and objects in events, as lines", () => {
   const text = ': hi\n{\n  "a": {\n    "b": 1\n  }\n}\nevent: x\ndata: {"c":2}\n\ndata: [DONE]\n';
   const bytes = new TextEncoder().encode(text);
   fc.assert(

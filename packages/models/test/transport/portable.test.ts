@@ -5,7 +5,7 @@ import { expect, it } from "vitest";
 
 const src = fileURLToPath(new URL("../../src", import.meta.url));
 
-it("a bundle for a browser never sees a module of Node's: only types are imported from there", () => {
+it("a bundle for a browser contains no module of Node's: only types are imported from there", () => {
   const offenders = readdirSync(src, { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith(".ts"))
     .filter((file) =>

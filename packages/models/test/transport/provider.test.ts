@@ -48,7 +48,7 @@ function streamed(pieces: readonly (string | Uint8Array)[], end?: (finish: () =>
 }
 
 describe("a call", () => {
-  it("sends the codec's request with the key, emits what arrives and returns the answer", async () => {
+  it("sends the codec's request with the key, emits deltas and returns the answer", async () => {
     await served(streamed(frames), async ({ url, seen }) => {
       const io = watch();
       const model = tiny(`${url}/`, { headers: { "X-Tiny": "2", "x-mine": "3" } });
@@ -94,7 +94,7 @@ describe("a call", () => {
     },
   );
 
-  it("cut at any byte is truncated, with what had arrived, or whole when the finish signal was whole", async () => {
+  it("cut at any byte is truncated, with the partial answer, or complete if the finish signal was complete", async () => {
     const bytes = new TextEncoder().encode(frames.join(""));
     await served(
       (request, response) => {
@@ -117,7 +117,7 @@ describe("a call", () => {
     );
   });
 
-  it("F159f: a reset in the middle is truncation with what had arrived; before anything it is the network", async () => {
+  it("F159f: a reset in the middle is a truncation with the partial answer; before any byte it is a network error", async () => {
     await served(
       (request, response) => {
         if (request.headers["x-early"] !== undefined) {
@@ -142,7 +142,7 @@ describe("a call", () => {
     );
   });
 
-  it("F158: a finish signal followed by a reset is a whole answer", async () => {
+  it("F158: a finish signal followed by a reset is a complete answer", async () => {
     await served(
       (_request, response) => {
         response.writeHead(200, { ...sse, "content-length": "10000" });
@@ -152,7 +152,7 @@ describe("a call", () => {
     );
   });
 
-  it("F161: an error or a finish ends the reading although the server keeps the connection open", async () => {
+  it("F161: an error or a finish ends the reading even if the server keeps the connection open", async () => {
     const error = 'data: {"error":{"message":"model crashed","type":"server_error"}}\n\n';
     await served(
       (request, response) => {
@@ -169,7 +169,7 @@ describe("a call", () => {
     );
   });
 
-  it("an abort in the middle rejects at once and keeps what had arrived", async () => {
+  it("an abort in the middle rejects at once and keeps the partial answer", async () => {
     await served(
       streamed(frames.slice(0, 1), () => {}),
       async ({ url, closed }) => {
@@ -193,7 +193,7 @@ describe("a call", () => {
 });
 
 describe("a codec", () => {
-  it("keeps the raw answer beside a codec that is an instance of a class", async () => {
+  it("that is an instance of a class can keep the raw answer too", async () => {
     class Own implements Codec {
       readonly api = "tiny";
       readonly framing = "sse";
@@ -235,7 +235,7 @@ describe("a codec", () => {
     });
   });
 
-  it("that failed to load is tried again", async () => {
+  it("that failed to load is loaded again", async () => {
     let loads = 0;
     const codec = {
       api: "tiny",
@@ -252,7 +252,7 @@ describe("a codec", () => {
     });
   });
 
-  it("may find an answer in a refusal, and is told the output limit", async () => {
+  it("may find an answer in a refusal, and gets the output limit", async () => {
     const limits: (number | undefined)[] = [];
     const codec: Codec = {
       ...tinyCodec,
@@ -282,7 +282,7 @@ describe("a codec", () => {
   });
 });
 
-describe("a body that is no event stream", () => {
+describe("a body that is not an event stream", () => {
   const whole = (body: string, type = "application/json", status = 200): Handler => {
     return (_request, response) => {
       response.writeHead(status, { "content-type": type });
@@ -294,13 +294,13 @@ describe("a body that is no event stream", () => {
     ["labelled as JSON", "application/json"],
     ["labelled as a stream", "text/event-stream"],
     ["labelled as nothing", ""],
-  ])("F156: a whole answer is read as one, %s", async (_title, type) => {
+  ])("F156: a complete answer is read as one, %s", async (_title, type) => {
     await served(whole(' \n{"text":"hi"}', type), async ({ url }) => {
       expect((await tiny(url).call(tinyRequest, watch())).content).toEqual([{ type: "text", text: "hi" }]);
     });
   });
 
-  it("a stream labelled as JSON is read as a stream", async () => {
+  it("a stream with the content type of JSON is read as a stream", async () => {
     await served(whole(frames.join(""), "application/json"), async ({ url }) => {
       expect((await tiny(url).call(tinyRequest, watch())).stop.kind).toBe("end_turn");
     });
@@ -322,7 +322,7 @@ describe("a body that is no event stream", () => {
     });
   });
 
-  it("JSON that was cut is truncation, and an empty body too", async () => {
+  it("truncated JSON is a truncation, and so is an empty body", async () => {
     for (const body of ['{"text":"h', ""])
       await served(whole(body), async ({ url }) => {
         expect((await errorFrom(tiny(url).call(tinyRequest, watch()))).kind).toBe("stream_truncated");
@@ -354,7 +354,7 @@ describe("an AWS event stream", () => {
   const codec: Codec = { ...tinyCodec, framing: "aws_event_stream" };
   const type = { "content-type": "application/vnd.amazon.eventstream" };
 
-  it("is read frame by frame, and an exception frame is an error with what had arrived", async () => {
+  it("is read frame by frame, and an exception frame is an error with the partial answer", async () => {
     const text = message({ ":message-type": "event", ":event-type": "delta" }, '{"text":"hi"}');
     const stop = message({ ":message-type": "event", ":event-type": "stop" }, '{"stop":true}');
     const slow = message(
@@ -398,7 +398,7 @@ describe("credentials", () => {
       }
     };
 
-  it("that are missing are an error that names the variable, before anything is sent", async () => {
+  it("that are missing cause an error that names the variable, before anything is sent", async () => {
     await served(guarded(key), async ({ url, seen }) => {
       const { apiKey: _, ...rest } = { apiKey: "" };
       const model = createModel({
@@ -417,7 +417,7 @@ describe("credentials", () => {
     });
   });
 
-  it("that are wrong are an error that says where they came from and never shows them", async () => {
+  it("that are wrong cause an error that says where they came from and never shows them", async () => {
     await served(guarded("other"), async ({ url }) => {
       const error = await errorFrom(tiny(url).call(tinyRequest, watch()));
       expect(error).toMatchObject({ kind: "auth", status: 401, retryable: false });
@@ -430,27 +430,24 @@ describe("credentials", () => {
   it.each([
     ["000000", { message: "no key 000000", limit: 1_000_000 }],
     ["nine-lives", { message: "whose is this?\nine-lives" }],
-  ])(
-    "that stand in an error where they are no text of their own do not break it: %s",
-    async (apiKey, said) => {
-      const refusal = { status: 401, body: { error: { ...said, type: "authentication_error" } } };
-      await served(
-        (_request, response) => {
-          response.writeHead(refusal.status, { "content-type": "application/json" });
-          response.end(JSON.stringify(refusal.body));
-        },
-        async ({ url }) => {
-          const error = await errorFrom(tiny(url, { apiKey }).call(tinyRequest, watch()));
-          expect(error).toMatchObject({ kind: "auth", status: 401 });
-          const { message, ...others } = (error.raw as typeof refusal.body).error;
-          expect(message).toBe(said.message.replace(apiKey, "[redacted]"));
-          expect(others).toEqual({ ...said, message: undefined, type: "authentication_error" });
-        },
-      );
-    },
-  );
+  ])("that occur in an error inside other text do not break it: %s", async (apiKey, said) => {
+    const refusal = { status: 401, body: { error: { ...said, type: "authentication_error" } } };
+    await served(
+      (_request, response) => {
+        response.writeHead(refusal.status, { "content-type": "application/json" });
+        response.end(JSON.stringify(refusal.body));
+      },
+      async ({ url }) => {
+        const error = await errorFrom(tiny(url, { apiKey }).call(tinyRequest, watch()));
+        expect(error).toMatchObject({ kind: "auth", status: 401 });
+        const { message, ...others } = (error.raw as typeof refusal.body).error;
+        expect(message).toBe(said.message.replace(apiKey, "[redacted]"));
+        expect(others).toEqual({ ...said, message: undefined, type: "authentication_error" });
+      },
+    );
+  });
 
-  it("that are only the server's name do not make an error unreadable", async () => {
+  it("that equal the server's name do not make an error unreadable", async () => {
     await served(guarded("other"), async ({ url }) => {
       const error = await errorFrom(
         tiny(url, { provider: "ollama", apiKey: "ollama" }).call(tinyRequest, watch()),
@@ -459,7 +456,7 @@ describe("credentials", () => {
     });
   });
 
-  it("F180: are asked for before every call, and after a 401 once more, for one more request if they changed", async () => {
+  it("F180: are requested before every call, and after a 401 once more, for one more request if they changed", async () => {
     await served(guarded("fresh-token"), async ({ url, seen }) => {
       const asked: boolean[] = [];
       const model = tiny(url, {
@@ -479,7 +476,7 @@ describe("credentials", () => {
     });
   });
 
-  it("are renewed where a token has expired, though Amazon says so with a 403, and not where something is not allowed", async () => {
+  it("are renewed if a token has expired, even if Amazon reports that with a 403, but not if access is denied", async () => {
     for (const [code, kind, times] of [
       ["ExpiredTokenException", "auth", 2],
       ["AccessDeniedException", "permission", 1],
@@ -497,7 +494,7 @@ describe("credentials", () => {
       );
   });
 
-  it("are not renewed for a 401 that speaks of money", async () => {
+  it("are not renewed after a 401 about money", async () => {
     const broke = {
       status: 401,
       body: { error: { type: "insufficient_quota", message: "You exceeded your quota" } },
@@ -515,7 +512,7 @@ describe("credentials", () => {
     );
   });
 
-  it("that cannot be had are an auth error; a callback that hangs does not keep an abort waiting", async () => {
+  it("that cannot be obtained are an auth error; a callback that hangs does not delay an abort", async () => {
     const failing = tiny("http://127.0.0.1:1", {
       credentials: () => Promise.reject(new Error("no network")),
     });
@@ -527,7 +524,7 @@ describe("credentials", () => {
     expect((await error).kind).toBe("aborted");
   });
 
-  it("that hold a line break are refused in words that do not show them", async () => {
+  it("with a line break are refused with an error that does not show them", async () => {
     const error = await errorFrom(
       tiny("http://127.0.0.1:1", { apiKey: "abc\ndef" }).call(tinyRequest, watch()),
     );
@@ -535,7 +532,7 @@ describe("credentials", () => {
     expect(error.message).not.toContain("abc");
   });
 
-  it("may stand in a header of their own, or be none where the server wants none", async () => {
+  it("may be in another header, or missing if the server needs none", async () => {
     await served(streamed(frames), async ({ url, seen }) => {
       await tiny(url, { authorize: keyHeader("x-api-key") }).call(tinyRequest, watch());
       const { apiKey: _, ...keyless } = {
@@ -552,7 +549,7 @@ describe("credentials", () => {
     });
   });
 
-  it("do not follow a redirect, and the error says where it leads", async () => {
+  it("are not sent to a redirect's target, and the error names it", async () => {
     await served(
       (_request, response) => {
         response.writeHead(302, { location: "http://elsewhere.example/" });
@@ -569,7 +566,7 @@ describe("credentials", () => {
 });
 
 describe("clocks", () => {
-  it("of the model win over the loop's, and a silent server is a time-out that can be tried again", async () => {
+  it("of the model override the loop's, and a silent server is a retryable timeout", async () => {
     await served(
       () => {},
       async ({ url }) => {
@@ -600,10 +597,10 @@ describe("addresses", () => {
   });
 });
 
-describe("another sender", () => {
+describe("an SDK as the transport", () => {
   const raw = [{ text: "Hel" }, { text: "lo" }, { stop: true }, { text: "never" }];
 
-  it("gives raw events, which are read like frames, and is closed when the answer is whole", async () => {
+  it("gives raw events, which are read like frames, and is closed when the answer is complete", async () => {
     let closed = false;
     async function* events(): AsyncGenerator<unknown> {
       try {
@@ -622,7 +619,7 @@ describe("another sender", () => {
     expect(closed).toBe(true);
   });
 
-  it("may give a whole answer", async () => {
+  it("may give a complete answer", async () => {
     const answer = await tiny("http://unused.invalid", {
       send: async () => ({ whole: { text: "hi" } }),
     }).call(tinyRequest, watch());
@@ -641,7 +638,7 @@ describe("another sender", () => {
     expect(error).toMatchObject({ kind: "rate_limit", status: 429, retryAfterMs: 7000 });
   });
 
-  it("that hangs does not keep an abort waiting, and what had arrived is kept", async () => {
+  it("that hangs does not delay an abort, and the partial answer is kept", async () => {
     const abort = new AbortController();
     async function* events(): AsyncGenerator<Frame> {
       yield { event: undefined, data: '{"text":"Hel"}' };

@@ -211,7 +211,7 @@ describe("each provider's path, key and protocol", () => {
     ["europe-west4", "https://europe-west4-aiplatform.googleapis.com"],
     ["eu", "https://aiplatform.eu.rep.googleapis.com"],
     ["us", "https://aiplatform.us.rep.googleapis.com"],
-  ])("vertex asks in %s at the host of that place", async (location, host) => {
+  ])("vertex sends requests from %s to that location's host", async (location, host) => {
     for (const name of ["gemini-3-pro", "claude-sonnet-5"]) {
       const asked: string[] = [];
       const fetch = async (url: unknown): Promise<Response> => {
@@ -225,7 +225,7 @@ describe("each provider's path, key and protocol", () => {
   });
 
   it.each(["evil.example.com/#", "user@internal:8080/#", "us east 1", "region\n"])(
-    "vertex sends no token to a host that a location makes up: %j",
+    "vertex sends no token to a host that an invalid location would make: %j",
     (location) => {
       expect(() => vertex("gemini-3-pro", { project: "p", location })).toThrow(
         "is not a Google Cloud location",
@@ -301,7 +301,7 @@ describe("bedrock", () => {
     sessionToken: "session-token",
   };
 
-  it("signs as the vendor's own signer does, colons in a model's name and all", async () => {
+  it("signs like the vendor's own signer, including colons in a model's name", async () => {
     const path = `/model/${encodeURIComponent("anthropic.claude-sonnet-5-v1:0")}/converse-stream`;
     const url = `https://bedrock-runtime.eu-central-1.amazonaws.com${path}`;
     const ours = await signature(
@@ -333,7 +333,7 @@ describe("bedrock", () => {
     expect(ours["x-amz-security-token"]).toBe("session-token");
   });
 
-  it("sends a signature, or a bearer key where there is one, and no secret in an error", async () => {
+  it("sends a signature, or a bearer key if there is one, and shows no secret in an error", async () => {
     await withServer(
       (_request, response) => {
         response.writeHead(403, { "x-amzn-errortype": "ExpiredTokenException" });
@@ -395,13 +395,13 @@ describe("names", () => {
     },
   );
 
-  it("a name without its provider is told what was probably meant", async () => {
+  it("a name without its provider gets a suggestion", async () => {
     expect((await errorFrom(modelFromName("claude-sonnet-5", {}))).message).toContain(
       "Did you mean anthropic/claude-sonnet-5?",
     );
   });
 
-  it("an address may be moved by the environment, where a key is still asked for", async () => {
+  it("an address may be changed by the environment, and a key is still required", async () => {
     await withServer(answering("chat"), async ({ url, seen }) => {
       const model = await modelFromName("groq/llama", { GROQ_BASE_URL: `${url}/v1` });
       expect((await errorFrom(model.call(request, watch()))).message).toContain("GROQ_API_KEY");
@@ -423,7 +423,7 @@ describe("names", () => {
   });
 });
 
-describe("an official client as the sender", () => {
+describe("an official client as the transport", () => {
   it("Anthropic's", async () => {
     await withServer(answering("anthropic"), async ({ url, seen }) => {
       const client = new Anthropic({ apiKey: "k", baseURL: url });
@@ -440,7 +440,7 @@ describe("an official client as the sender", () => {
       });
   });
 
-  it("is told not to retry, and its error is read as the response it was", async () => {
+  it("gets no retries of its own, and its error is read as the response it came from", async () => {
     await withServer(
       (_request, response) => {
         response.writeHead(429, { "content-type": "application/json", "retry-after": "7" });
@@ -457,7 +457,7 @@ describe("an official client as the sender", () => {
 });
 
 describe("a proxy in the environment", () => {
-  it("is used, and passed by for the hosts it is not for", async () => {
+  it("is used, except for the hosts that are excluded", async () => {
     const proxied: string[] = [];
     const proxy = createServer((message, response) => {
       proxied.push(message.url ?? "");

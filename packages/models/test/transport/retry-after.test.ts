@@ -77,12 +77,12 @@ describe("the retry-after headers", () => {
     "soon 1",
     "Wed, 21 Oct 2020 07:28:00 GMT",
     "0.0",
-  ])("say nothing, and not zero, with %j", (value) => {
+  ])("give no wait, and not zero, with %j", (value) => {
     expect(wait({ "retry-after": value })).toBeUndefined();
     expect(wait({ "retry-after-ms": value })).toBeUndefined();
   });
 
-  it("say nothing with a moment that names no zone, wherever this runs", () => {
+  it("give no wait with a date without a time zone, wherever this runs", () => {
     const zone = process.env.TZ;
     try {
       for (const TZ of ["America/Los_Angeles", "UTC", "Asia/Shanghai"]) {
@@ -99,11 +99,11 @@ describe("the retry-after headers", () => {
     }
   });
 
-  it("say nothing with a moment gone by", () => {
+  it("give no wait with a past date", () => {
     expect(wait({ "retry-after": String(now / 1000 - 5) })).toBeUndefined();
   });
 
-  it("say nothing when they are absent", () => {
+  it("give no wait if they are absent", () => {
     expect(wait({})).toBeUndefined();
   });
 });
@@ -228,7 +228,7 @@ describe("the reset headers", () => {
     expect(wait(headers)).toBe(expected);
   });
 
-  it("are read where OpenRouter tells them, in the body", () => {
+  it("are read from the body, where OpenRouter puts them", () => {
     const headers = {
       "X-RateLimit-Limit": "20",
       "X-RateLimit-Remaining": "0",
@@ -246,7 +246,7 @@ describe("the reset headers", () => {
   });
 });
 
-it("x-should-retry is read in either case, and nothing else means anything", () => {
+it("x-should-retry is read in upper and lower case, and other values are ignored", () => {
   expect(["true", "FALSE", "maybe", null].map((value) => shouldRetry(() => value))).toEqual([
     true,
     false,

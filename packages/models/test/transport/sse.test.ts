@@ -75,7 +75,7 @@ describe("server-sent events", () => {
     expect(data(text)).toEqual(expected);
   });
 
-  it("tells an event's name where it has one, and forgets it after the event", () => {
+  it("has an event's name if there is one, and forgets it after the event", () => {
     const { frames } = decode([bytes("event: x\ndata: a\n\ndata: b\n\n")]);
     expect(frames).toEqual([
       { event: "x", data: "a" },
@@ -83,7 +83,7 @@ describe("server-sent events", () => {
     ]);
   });
 
-  it("takes a last event without its blank line when its payload is whole, and says when it is not", () => {
+  it("accepts a last event without its blank line if its payload is complete, and otherwise says so", () => {
     expect(decode([bytes('data: {"a":1}\n')])).toEqual({
       frames: [{ event: undefined, data: '{"a":1}' }],
       cut: false,
@@ -127,7 +127,7 @@ describe("server-sent events", () => {
   });
 
   // Looked at anew with each of its lines, this would not end.
-  it("takes a long object that a proxy wrote over many lines as one payload", () => {
+  it("reads a long object that a proxy wrote over many lines as one payload", () => {
     const list = Array.from({ length: 40_000 }, (_, at) => ({ a: at, b: "}{" }));
     const text = JSON.stringify({ list }, null, 1);
     expect(data(`data: ${text}\n\ndata: {"next":1}\n\n`)).toEqual([text, '{"next":1}']);
@@ -154,7 +154,7 @@ describe("server-sent events", () => {
     );
   });
 
-  it("tells an event that ends in carriage returns when they come, and not when another line is over", () => {
+  it("emits an event that ends in carriage returns when they come, and not when another line is complete", () => {
     const frames: string[] = [];
     const decoder = new SseDecoder(({ data }) => frames.push(data));
     for (const piece of ["data: a\r", "\r"]) decoder.push(bytes(piece));
@@ -176,7 +176,7 @@ describe("server-sent events", () => {
     expect(decode([...whole].map((byte) => Uint8Array.of(byte)))).toEqual(decode([whole]));
   });
 
-  it("cut at every byte it gives a prefix of the frames, and never half of one", () => {
+  it("cut at every byte gives a prefix of the frames, and never half of one", () => {
     const text = 'data: {"t":"é"}\n\nevent: x\r\ndata: {"t":"b"}\r\n\r\ndata: [DONE]\n\n';
     const whole = bytes(text);
     const all = decode([whole]).frames;
@@ -197,7 +197,7 @@ describe("server-sent events", () => {
     }).toThrow(expect.objectContaining({ kind: "protocol" }));
   });
 
-  it("keeps the names of events that no blank line parts, and one that stands behind its payload", () => {
+  it("keeps the names of events without a blank line between them, and one that comes after its payload", () => {
     const named = (text: string): Frame[] => decode([bytes(text)]).frames;
     expect(
       named('event: a\ndata: {"x":1}\nevent: b\ndata: {"x":2}\ndata: {"x":3}\n\ndata: {"x":4}\n\n'),

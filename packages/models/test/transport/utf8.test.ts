@@ -21,13 +21,16 @@ describe("text that comes in two chunks", () => {
     },
   );
 
-  test.each(["", "b", "é", "\ufeffb"])("loses a byte order mark in front, and only that one: %j", (rest) => {
-    const bytes = bytesOf(`\ufeff${rest}`);
-    for (let cut = 0; cut <= bytes.length; cut += 1)
-      expect(read([bytes.subarray(0, cut), bytes.subarray(cut)]), `cut at ${cut}`).toBe(rest);
-  });
+  test.each(["", "b", "é", "\ufeffb"])(
+    "loses a byte order mark at the beginning, and only that one: %j",
+    (rest) => {
+      const bytes = bytesOf(`\ufeff${rest}`);
+      for (let cut = 0; cut <= bytes.length; cut += 1)
+        expect(read([bytes.subarray(0, cut), bytes.subarray(cut)]), `cut at ${cut}`).toBe(rest);
+    },
+  );
 
-  test("says what was no UTF-8, also where the last character was cut", () => {
+  test("marks what was not UTF-8, also if the last character was cut", () => {
     expect(read([Uint8Array.of(0x61, 0xff), Uint8Array.of(0x62)])).toBe("a\ufffdb");
     expect(read([Uint8Array.of(0x61, 0xe6, 0x97)])).toBe("a\ufffd");
   });

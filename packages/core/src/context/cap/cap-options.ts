@@ -1,4 +1,4 @@
-// The room of the cap's options: what a user may say about results that are too large, and the facts it comes to.
+// The room of the cap's options: what can be set for results that are too large, and the facts made from it.
 
 import {
   above0,
@@ -22,9 +22,9 @@ import type { LongLine } from "./lines.ts";
 interface CapShared {
   /** Tools whose results are never cut. The reader tools are always among them. Default: none. */
   exempt?: readonly string[];
-  /** Which whole texts go to the blob store: those of results that were cut, or `every` one. Default: `cut`. */
+  /** Which full texts go to the blob store: those of results that were cut, or `every` one. Default: `cut`. */
   keep?: "cut" | "every";
-  /** A result with files in it: its text is cut and its files stay, or all of it is left as it is. Default: `cut_text`. */
+  /** For a result that contains files: `cut_text` cuts its text and keeps its files, `leave` keeps all of it. Default: `cut_text`. */
   withFiles?: "cut_text" | "leave";
   /** The tools that read a kept text. `null`: none. */
   readers?: ReaderOptions | null;
@@ -35,37 +35,40 @@ export interface ReaderOptions {
   read?: string;
   /** Default: `search_output`. */
   search?: string;
-  /** Graphemes of a line that are shown before it is clipped. The cap itself never looks at it. Default: 1,000. */
+  /** How many graphemes of a line are shown. The cap itself ignores it. Default: 1,000. */
   maxLineLength?: number;
 }
 
-/** Keeps whole lines from the start, at most `bytes` bytes of UTF-8, and adds a note. */
+/** Keeps whole lines from the start, at most `bytes` bytes (UTF-8), and adds a note. */
 export interface LinesCap extends CapShared {
   mode?: "lines";
-  /** Default: 51,200 (50 KiB), and in a small window no more than a quarter of it, at 4 bytes a token. */
+  /** Default: 51,200 (50 KiB), but at most a quarter of the window, at 4 bytes a token. */
   bytes?: number;
-  /** A line that alone is longer than `bytes`, as JSON often is: its beginning stays, or it is left out like any line that does not fit. Default: `cut`. */
+  /**
+   * For a line that alone is longer than `bytes`, as JSON often is: `cut` keeps its beginning, `leave_out` leaves it out
+   * like any line that does not fit. Default: `cut`.
+   */
   longLine?: LongLine;
 }
 
-/** Keeps a share of the model's window, in UTF-16 code units: the head, and the tail as well where it says how things ended. */
+/** Keeps a share of the model's window, in UTF-16 code units: the head, and also the tail if it says how things ended. */
 export interface HeadTailCap extends CapShared, Partial<HeadTailNumbers> {
   mode: "head_tail";
 }
 
 /** The numbers of `head_tail`. */
 export interface HeadTailNumbers {
-  /** Share of the window one result may take. Default: 0.3. */
+  /** The share of the window that one result may take. Default: 0.3. */
   share: number;
   /** Default: 4. */
   charsPerToken: number;
-  /** `notice`: each text part is cut and says so. `excerpt`: all text becomes one excerpt under a header. Default: `excerpt`. */
+  /** `notice`: each text part is cut and gets a note. `excerpt`: all text becomes one excerpt under a header. Default: `excerpt`. */
   form: "notice" | "excerpt";
-  /** The most characters whatever the window. Default: 16,000 for `excerpt`, 400,000 for `notice`. */
+  /** The most characters, whatever the window is. Default: 16,000 for `excerpt`, 400,000 for `notice`. */
   hardCap: number;
-  /** The least that is kept of a text. Default: 2,000. */
+  /** How many characters of a text are kept at least. Default: 2,000. */
   minKeep: number;
-  /** Who says that it cut, in an excerpt's header. Default: `Rondo`. */
+  /** The name in an excerpt's header of what did the cutting. Default: `Rondo`. */
   by: string;
 }
 
@@ -99,7 +102,7 @@ const numberChecks: ChecksOf<HeadTailNumbers> = {
 
 const lineChecks = { bytes: finite, longLine: oneOf("cut", "leave_out") };
 
-/** What is said of an option that the other mode has. */
+/** The error for an option that only the other mode has. */
 const ofMode =
   (mode: string, options: object) =>
   (name: string): string | undefined =>
@@ -116,7 +119,7 @@ const headTailCap = membersOf<HeadTailCap>(
   ofMode("lines", lineChecks),
 );
 
-/** What the options of the cap must be. */
+/** The check of the cap's options. */
 export const capOptions: Check = (value) => {
   const { mode, form } = Object(value) as { mode?: unknown; form?: unknown };
   return mode === "head_tail"
@@ -124,7 +127,7 @@ export const capOptions: Check = (value) => {
     : linesCap(value);
 };
 
-/** The facts of given options. */
+/** The facts that the given options become. */
 export function capFacts(given: CapOptions = {}): CapFacts {
   const { read, search } = readerNames(given);
   const shared: Pick<CapFacts, "exempt" | "keep" | "withFiles"> = {
@@ -138,7 +141,7 @@ export function capFacts(given: CapOptions = {}): CapFacts {
   return { mode: "lines", ...longLine, ...shared, ...bytes };
 }
 
-/** The most bytes of a result. @param window tokens of the model's window, where they are known */
+/** The most bytes of a result. @param window tokens of the model's window, if known */
 export function maxBytes({ bytes, share }: CapFacts & { mode: "lines" }, window: number | undefined): number {
   return share === undefined || window === undefined
     ? bytes
@@ -147,17 +150,17 @@ export function maxBytes({ bytes, share }: CapFacts & { mode: "lines" }, window:
 
 const numbersAlone = membersOf<HeadTailNumbers>(numberChecks, [], "let_pass");
 
-/** The most characters, where nothing is said. */
+/** The default of the most characters. */
 const mostOf = (form: unknown): number => (form === "notice" ? 400_000 : 16_000);
 
-/** The numbers of `head_tail`, with their defaults. @throws RondoError `invalid_request` naming the one that cannot be used */
+/** The numbers of `head_tail`, with their defaults. @throws RondoError `invalid_request` naming the invalid one */
 export function headTailNumbers(given: Partial<HeadTailNumbers> = {}): HeadTailNumbers {
   checkGiven(numbersAlone, given, "cap");
   const { form = "excerpt", share = 0.3, charsPerToken = 4, minKeep = 2_000, by = "Rondo" } = given;
   return { form, share, charsPerToken, hardCap: given.hardCap ?? mostOf(form), minKeep, by };
 }
 
-/** The names of the reader tools. @throws RondoError `invalid_request` where both are one */
+/** The names of the reader tools. @throws RondoError `invalid_request` if both have the same name */
 export function readerNames(given: CapOptions): Required<ReaderOptions> {
   const { read = "read_output", search = "search_output", maxLineLength = 1_000 } = given.readers ?? {};
   if (read === search)

@@ -1,4 +1,4 @@
-// The room of cut content: parts whose texts together are too large, made small. Files stay as they are.
+// The room of cut content: cuts parts whose texts together are too large. Files stay as they are.
 
 import type { ContentPart, TextPart } from "../../message.ts";
 import type { HeadTailNumbers } from "./cap-options.ts";
@@ -14,7 +14,7 @@ export function textLength(content: readonly ContentPart[]): number {
   return length;
 }
 
-/** All text of some parts, a line end between two of them. */
+/** The text of all parts, joined by line ends. */
 export function joinedText(content: readonly ContentPart[], between: string = "\n"): string {
   return content
     .filter(isText)
@@ -22,7 +22,7 @@ export function joinedText(content: readonly ContentPart[], between: string = "\
     .join(between);
 }
 
-/** The parts as one text; a file is a word in brackets. */
+/** The parts as one text; a file becomes a word in brackets. */
 export function projection(content: readonly ContentPart[]): string {
   return content
     .map((part) => {
@@ -32,7 +32,7 @@ export function projection(content: readonly ContentPart[]): string {
     .join("\n");
 }
 
-/** The parts with one text in place of all theirs, where their first stood. */
+/** The parts with one text in place of all texts, at the position of the first. */
 export function withOneText(content: readonly ContentPart[], text: string): ContentPart[] {
   const first = content.find(isText);
   return content.flatMap((part): ContentPart[] => {
@@ -41,7 +41,7 @@ export function withOneText(content: readonly ContentPart[], text: string): Cont
   });
 }
 
-/** The parts cut to `max` characters of text; the same list when they fit. */
+/** The parts cut to `max` characters of text; the same list if they fit. */
 export function cutContent(
   content: readonly ContentPart[],
   max: number,

@@ -1,9 +1,9 @@
-// The room of the excerpt: one large text as a header that says what it was, its beginning and its end.
+// The room of the excerpt: one large text as a header that describes it, its beginning and its end.
 
 import { byteLength } from "../../text/size.ts";
 import { headEnd, moreSuffix, tailStart, withSuffix } from "./head-tail.ts";
 
-/** What the header says of the result. What is absent has no line. */
+/** The facts for the header. An absent one has no line. */
 export interface ExcerptAbout {
   tool?: string;
   callId?: string;
@@ -12,11 +12,11 @@ export interface ExcerptAbout {
   exitSignal?: string;
   isError?: boolean;
   ref?: string;
-  /** Who cut it. Default: `Rondo`. */
+  /** What did the cutting. Default: `Rondo`. */
   by?: string;
 }
 
-/** An excerpt of at most `max` characters; the same text when it fits. */
+/** An excerpt of at most `max` characters; the same text if it fits. */
 export function excerptOf(text: string, max: number, about: ExcerptAbout = {}): string {
   if (text.length <= max) return text;
   const header = headerOf(text, max, about);

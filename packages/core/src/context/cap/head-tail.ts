@@ -1,35 +1,41 @@
-// The room of head and tail: a text cut to a number of characters, its end kept where the end says how things went.
+// The room of head and tail: cuts a text to a number of characters, and keeps its end if that says how things went.
 //
-// Characters are UTF-16 code units, as a text's length counts them; a cut never falls inside a pair of them.
+// Characters are UTF-16 code units, as in a text's length; a cut never falls inside a surrogate pair.
 
 import { cutAfter, cutBefore } from "../../text/size.ts";
 import type { HeadTailNumbers } from "./cap-options.ts";
 
-/** Stands where the middle was. */
+/** Replaces the middle. */
 export const omissionMarker = "\n\n⚠️ [... middle content omitted — showing head and tail ...]\n\n";
 
-/** Under a text that was cut, in the form `notice`. */
+/** After a text that was cut, in the form `notice`. */
 export const noticeSuffix =
   "\n\n⚠️ [Content truncated — original was too large for the model's context window. The content above is a partial view. If you need more, request specific sections or use offset/limit parameters to read smaller chunks.]";
 
-/** Under a text that was cut, in the form `excerpt`. */
+/** After a text that was cut, in the form `excerpt`. */
 export const moreSuffix = (dropped: number): string => `[... ${dropped} more characters truncated]`;
 
 export interface TextCap {
-  /** Stands under a cut text. A function is told how many characters are gone, and then the whole never exceeds the limit. Default: `moreSuffix`. */
+  /**
+   * The text after a cut text. A function gets the number of removed characters; then the whole never exceeds the limit.
+   * Default: `moreSuffix`.
+   */
   suffix?: string | ((dropped: number) => string);
   /** Default: 2,000. */
   minKeep?: number;
 }
 
-/** The most characters one result may have in a window of so many tokens; in an unknown window, the hard cap. */
+/** The most characters of one result in a window of so many tokens; if the window is unknown, the hard cap. */
 export function maxResultChars(window: number | undefined, numbers: HeadTailNumbers): number {
   const { share, charsPerToken, hardCap } = numbers;
   if (window === undefined) return hardCap;
   return Math.max(1, Math.min(Math.floor(window * share) * charsPerToken, hardCap));
 }
 
-/** A text of at most `max` characters; the same text when it fits. With a suffix that is a text, `minKeep` and the suffix come on top of a smaller `max`. */
+/**
+ * A text of at most `max` characters; the same text if it fits. If the suffix is a string, the suffix and `minKeep` may
+ * make the text longer than `max`.
+ */
 export function capText(text: string, max: number, options: TextCap = {}): string {
   if (text.length <= max) return text;
   const { suffix = moreSuffix } = options;
@@ -54,7 +60,7 @@ function keep(text: string, budget: number, minKeep: number): string {
   return text.slice(0, headEnd(text, budget, 0.8));
 }
 
-/** Where a head of so many characters ends: at the last line end beyond that share of it, if there is one. */
+/** Where a head of so many characters ends: at the last line end after that share of it, if there is one. */
 export function headEnd(text: string, chars: number, share: number): number {
   const line = text.lastIndexOf("\n", chars);
   return cutBefore(text, line > chars * share ? line : chars);
@@ -67,7 +73,7 @@ export function tailStart(text: string, chars: number, share: number, from: numb
   return cutAfter(text, line >= 0 && line < start + chars * share ? line + 1 : start);
 }
 
-/** Anywhere in a word, for errors are mostly named in one: TypeError. */
+/** Found also inside a word, because names of errors mostly contain one: TypeError. */
 const failure = /error|exception|failed|fatal|traceback|panic|stack trace|errno|exit code/;
 const outcome = /\b(total|summary|result|complete|finished|done)\b/;
 
@@ -77,7 +83,7 @@ export function hasImportantTail(text: string): boolean {
   return tail.endsWith("}") || failure.test(tail) || outcome.test(tail);
 }
 
-/** The kept text and its suffix, in `max` characters: the text gives way. */
+/** The kept text and its suffix, together at most `max` characters: the text is shortened for it. */
 export function withSuffix(
   kept: string,
   total: number,
@@ -88,7 +94,7 @@ export function withSuffix(
   for (;;) {
     const whole = text + suffixOf(Math.max(1, total - text.length));
     if (whole.length <= max) return whole;
-    // The suffix alone is too long: as much of it as there is room for.
+    // The suffix alone is too long: it is cut to the limit.
     if (text === "") return whole.slice(0, cutBefore(whole, max));
     text = text.slice(0, cutBefore(text, Math.max(0, text.length - (whole.length - max))));
   }

@@ -1,6 +1,6 @@
-// The room of keeping a result whole: its text is kept before anything is cut from it.
+// The room of keeping a result whole: its full text is stored before anything is cut from it.
 //
-// The one place where the cap meets the world. A store that refuses or fails costs the ref, never the result.
+// This is the only part of the cap with I/O. If a store refuses or fails, the ref is lost, never the result.
 
 import { messageOf } from "../../errors.ts";
 import type { BlobStore } from "../../journal/blobs.ts";
@@ -9,14 +9,14 @@ import { type CapPlace, capResult, isTooLarge } from "../cap.ts";
 import type { CapFacts } from "./cap-options.ts";
 import { projection } from "./content.ts";
 
-/** Where whole texts go, and who is told when they cannot. */
+/** Where full texts go, and who is told if they cannot be stored. */
 export interface Keeping {
   session: string;
   blobs: BlobStore | undefined;
   warn(code: string, message: string): void;
 }
 
-/** The result as the conversation gets it. Not a promise unless a store must be waited for. */
+/** The result as it enters the history. A promise only if a store returns one. */
 export function keepWhole(
   whole: CallResult,
   cap: CapFacts | undefined,
@@ -47,9 +47,10 @@ export function keepWhole(
 }
 
 /**
- * The same for a result that a hook gave. What it was made of may have been cut already: then only what the hook adds
- * is measured, or its word under a result of full length would cost the note that says where the rest is.
- * @param made the result that it stands in place of, where there was one
+ * The same for a result that a hook gave. What the hook started from may have been cut already. Then only the text that
+ * the hook added is measured: otherwise one added word after a result of full length would cut off the note that says
+ * where the rest is.
+ * @param made the result that the hook replaced, if there was one
  */
 export function capGiven(
   given: CallResult,

@@ -1,8 +1,11 @@
-// The room of whole lines: a text cut after the last line that fits.
+// The room of whole lines: cuts a text after the last line that fits.
 
 import { byteLength, exceedsBytes, prefixOfBytes } from "../../text/size.ts";
 
-/** What becomes of a line that alone is longer than all may be: as much of its beginning as there is room for stays, or it is left out like any line that does not fit. */
+/**
+ * For a line that alone exceeds the limit: `cut` keeps as much of its beginning as fits, `leave_out` leaves it out like
+ * any line that does not fit.
+ */
 export type LongLine = "cut" | "leave_out";
 
 /** What is kept of a text. */
@@ -13,14 +16,14 @@ export interface Kept {
 }
 
 /**
- * The first lines of a text, as many as have at most `maxBytes` bytes together, a line end between two counting one.
- * Lines end with LF from then on. Of a line that alone is longer than that its beginning stays, or nothing.
+ * The first lines of a text that together have at most `maxBytes` bytes, counting one for each line end between two lines.
+ * Line ends become LF. If the next line alone is longer than the limit, its beginning is kept, or nothing of it.
  */
 export function firstLines(text: string, maxBytes: number, longLine: LongLine = "leave_out"): Kept {
   const whole = text.replaceAll("\r\n", "\n");
   let bytes = 0;
   let end = 0;
-  // What is left out goes with its line end; what is begun is behind it.
+  // A line that is left out loses its line end too; one that is cut follows a line end.
   const cutIn = (start: number, line: string): Kept => {
     const kept =
       longLine === "cut" && exceedsBytes(line, maxBytes)
@@ -32,7 +35,7 @@ export function firstLines(text: string, maxBytes: number, longLine: LongLine = 
     const lineEnd = whole.indexOf("\n", start);
     const next = lineEnd < 0 ? whole.length : lineEnd;
     const line = whole.slice(start, next);
-    // A line far too long need not be counted.
+    // The bytes of a line with too many characters need not be counted.
     if (line.length > maxBytes) return cutIn(start, line);
     const more = byteLength(line) + (start > 0 ? 1 : 0);
     if (bytes + more > maxBytes) return cutIn(start, line);
@@ -43,7 +46,7 @@ export function firstLines(text: string, maxBytes: number, longLine: LongLine = 
   return { text: whole, cut: false };
 }
 
-/** The note under a text that was cut. */
+/** The note after a text that was cut. */
 export function linesNote(ref: string | undefined): string {
   return `\n\n[tool output truncated${ref === undefined ? "" : `; ref=${ref}`}]`;
 }

@@ -1,6 +1,6 @@
-// The room of the cap over a whole conversation: for a history that was made elsewhere, or must fit a smaller window.
+// The room of the cap over a whole conversation: for a history that was made elsewhere, or must fit into a smaller window.
 //
-// Only results of tools are touched; every other message, and every result that fits, is the same object.
+// Only tool results change. All other messages, and results that fit, stay the same objects.
 
 import { messageOf } from "../../errors.ts";
 import type { Message, ToolMessage } from "../../message.ts";
@@ -9,18 +9,18 @@ import { cutContent, textLength } from "./content.ts";
 import type { ExcerptAbout } from "./excerpt.ts";
 import { maxResultChars, moreSuffix } from "./head-tail.ts";
 
-/** How a conversation is capped: the numbers of `head_tail`. */
+/** The options for capping a conversation: the numbers of `head_tail`. */
 export interface MessagesCap extends Partial<HeadTailNumbers> {
-  /** The most characters of one result, in place of the window's share. */
+  /** The most characters of one result, in place of its share of the window. */
   maxChars?: number;
 }
 
-/** Whether a message is the result of a tool and has more text than one result may have in a window of so many tokens. */
+/** Whether a message is a tool result with more text than one result may have in a window of so many tokens. */
 export function isOversized(message: Message, window: number | undefined, cap: MessagesCap = {}): boolean {
   return message.role === "tool" && textLength(message.content) > limitOf(window, cap);
 }
 
-/** The result with at most `maxChars` characters of text; the same object when it fits. @param about more lines for an excerpt's header */
+/** The result with at most `maxChars` characters of text; the same object if it fits. @param about more facts for an excerpt's header */
 export function capMessage(
   message: ToolMessage,
   maxChars: number,
@@ -37,7 +37,7 @@ export function capMessage(
   return content === message.content ? message : { ...message, content: [...content] };
 }
 
-/** A conversation in which no result is larger than its share of the window. */
+/** The conversation with no result larger than its share of the window. */
 export function capMessages(
   messages: readonly Message[],
   window: number | undefined,
@@ -53,7 +53,7 @@ export function capMessages(
   return { messages: capped, count };
 }
 
-/** What came of shrinking a history. `reason`: why nothing was done. */
+/** The outcome of shrinking a history. `reason`: why nothing was done. */
 export interface Shrunk {
   messages: Message[];
   count: number;
@@ -61,9 +61,9 @@ export interface Shrunk {
 }
 
 /**
- * A history whose results have together no more text than one result may have: first each is cut to that, then the
- * newest give way until all of them fit (in the form `excerpt`; in the form `notice` each is only cut). Never throws:
- * what goes wrong is the reason why nothing was done.
+ * A history whose results together have no more text than one result may have. First each result is cut to that size. In
+ * the form `excerpt` the newest are then cut further until all together fit; in the form `notice` that step is left out.
+ * It never throws: an error becomes the reason why nothing was done.
  */
 export function shrinkHistory(
   messages: readonly Message[],
@@ -73,7 +73,7 @@ export function shrinkHistory(
   if (messages.length === 0) return { messages: [], count: 0, reason: "empty session" };
   try {
     const { form } = headTailNumbers(cap);
-    // In recovery nothing has a right to be kept.
+    // In recovery no text has a guaranteed minimum.
     const own = form === "excerpt" ? { ...cap, minKeep: 0 } : cap;
     const each = capMessages(messages, window, own).messages;
     const all = form === "excerpt" ? shrinkNewest(each, limitOf(window, own), own) : each;
@@ -86,7 +86,7 @@ export function shrinkHistory(
   }
 }
 
-/** The newest results give way first, until all together have at most `budget` characters. One alone is never too many. */
+/** Shrinks the newest results first, until all together have at most `budget` characters. A single result is never too large here. */
 function shrinkNewest(messages: readonly Message[], budget: number, cap: MessagesCap): Message[] {
   const shrunk = [...messages];
   const results = messages.filter((message) => message.role === "tool" && textLength(message.content) > 0);

@@ -1,7 +1,7 @@
-// The room of assembly: the history with its memory in place of what was summarised, or none, and why.
+// The room of assembly: builds the history with its memory in place of what was summarised, or says why not.
 //
-// A compaction is worth nothing when the history does not shrink, and harm when it loses a result, a ref or the task.
-// All of that is looked at before the edit is given out; an edit that fails a look is not made.
+// A compaction is useless if the history does not get smaller, and harmful if a result, a ref or the task is lost. All of
+// this is checked before the edit is returned; an edit that fails a check is not made.
 
 import type { HistoryEdit } from "../../loop/records.ts";
 import type { AssistantMessage, Message, TextPart, UserMessage } from "../../message.ts";
@@ -17,13 +17,16 @@ import { parseSummary, readEarlier, type Summary, summaryBlocks, tagged } from "
 import type { CompactionPlan } from "./plan.ts";
 import type { CompactionSettings } from "./settings.ts";
 
-/** Why a history stayed as it is. `no_summary`: the model gave none; `no_gain`: it would not be smaller; `invalid`: it would not be a valid one. */
+/**
+ * Why a history stayed as it is. `no_summary`: the model gave none; `no_gain`: it would not get smaller; `invalid`: the
+ * new history would be invalid.
+ */
 export type Unhelpful = "no_summary" | "no_gain" | "invalid";
 
 export type Compacted =
   | {
       edit: HistoryEdit;
-      /** Tokens, estimated. */
+      /** Estimated tokens. */
       before: number;
       after: number;
       /** In words, for events and logs. */
@@ -34,15 +37,15 @@ export type Compacted =
 /** A message of the old history, by its index. */
 type Kept = { at: number };
 
-/** One place of the new history: a message of the old one, or a new one made from `from`, if from any. */
+/** One place of the new history: a message of the old one, or a new one, with the indices of the messages it was made from. */
 type Place = Kept | { put: Message; from?: readonly number[] };
 
 const messageAt = (place: Place, history: MessageList): Message =>
   "put" in place ? place.put : (history.at(place.at) as Message);
 
 /**
- * The history after a compaction, as an edit. What was added to it since it was planned stays.
- * @param answers texts of the summarising calls, in order; the last one is the summary. Empty where they failed.
+ * The history after a compaction, as an edit. Messages that were added since the plan was made stay.
+ * @param answers texts of the summarising calls, in order; the last one is the summary. Empty if they failed.
  */
 export function assemble(
   history: MessageList,
@@ -92,12 +95,12 @@ export function assemble(
   };
 }
 
-/** The deterministic words for a history that no model could summarise. */
+/** The fixed text for a history that no model could summarise. */
 export function failureNote(plan: CompactionPlan): string {
   return `Context contained ${plan.length} messages (${plan.omitted.length} oversized). Summary unavailable due to size limits.`;
 }
 
-/** What stands in for a summary no model could make: the note, after what an earlier compaction knew. */
+/** Replaces a summary that no model could make: the note, after the content of an earlier memory. */
 function withoutModel(history: MessageList, plan: CompactionPlan, settings: CompactionSettings): Summary {
   const note = failureNote(plan);
   const earlier =
@@ -107,7 +110,7 @@ function withoutModel(history: MessageList, plan: CompactionPlan, settings: Comp
     : { ...earlier, summary: paragraphs(earlier.summary, note) };
 }
 
-/** What no summariser read is named beside what they wrote. */
+/** Adds notes about messages that no summariser read. */
 function withNotes(summary: Summary, plan: CompactionPlan): Summary {
   if (plan.omitted.length === 0 || plan.calls === 0) return summary;
   const notes = plan.omitted.map(({ note }) => note).join("\n");
@@ -125,7 +128,7 @@ function placesOf(
   const tail = tailOf(history, plan, settings, indices);
   const systems: Place[] = [];
   for (let at = 0; at < history.length; at += 1) if (history.at(at)?.role === "system") systems.push({ at });
-  // The task comes before the record of what came of it; the newest request comes after.
+  // The task comes before the record of the work on it; the newest request comes after that.
   const [task, ...rest] = plan.pinned;
   const taskFirst = task !== undefined && isTask(history, task, indices);
   const front: Place[] = taskFirst ? [{ at: task }] : [];
@@ -155,10 +158,13 @@ function placesOf(
   return [...systems, ...front, ...memory(lost).map((put): Place => ({ put })), ...back, ...tail];
 }
 
-/** Refs a memory names beside its ledger, the newest: in a long run there are thousands, and they would fill the window. The rest is found by searching without a ref. */
+/**
+ * How many refs a memory names outside its ledger, the newest: a long run has thousands, which would fill the window. The
+ * others can be found by a search without a ref.
+ */
 const mostRefs = 50;
 
-/** Whether a pinned message is the first thing the user said, so that it is the task and not only the newest request. */
+/** Whether a pinned message is the user's first one, so that it is the task and not only the newest request. */
 function isTask(history: MessageList, at: number, memories: ReadonlySet<number>): boolean {
   for (let before = 0; before < at; before += 1)
     if (history.at(before)?.role === "user" && !memories.has(before)) return false;
@@ -178,7 +184,7 @@ function tailOf(
   return settings.format === "tagged" && settings.form === "marked" ? textsOf(history, tail, memories) : tail;
 }
 
-/** Only what was said: no calls, results or reasoning. Answers that come to stand side by side become one. */
+/** Only what was said: no calls, results or reasoning. Answers that become neighbours are joined. */
 function textsOf(history: MessageList, tail: readonly Kept[], memories: ReadonlySet<number>): Place[] {
   const texts: Place[] = [];
   for (const place of tail) {
@@ -202,7 +208,7 @@ function textsOf(history: MessageList, tail: readonly Kept[], memories: Readonly
   }
   const end = texts.at(-1);
   const last = end && messageAt(end, history);
-  // The model is to go on; many refuse a conversation that ends with their own words.
+  // The model is to continue, and many refuse a conversation that ends with an answer of their own.
   const newest = history.length - 1;
   if (last?.role !== "assistant") return texts;
   if (isGoOn(history, newest, memories)) texts.push({ at: newest });
@@ -212,7 +218,10 @@ function textsOf(history: MessageList, tail: readonly Kept[], memories: Readonly
 
 const isText = (part: AssistantMessage["content"][number]): part is TextPart => part.type === "text";
 
-/** What an answer says, in pieces: what stands between two of them is gone. Parts of one piece are one text, as they were. */
+/**
+ * The text of an answer, in pieces: what was between two pieces is removed. Adjacent text parts form one piece, so they
+ * are not separated.
+ */
 function spokenIn({ content }: AssistantMessage): string[] {
   const pieces: string[] = [];
   content.forEach((part, at) => {
@@ -224,11 +233,11 @@ function spokenIn({ content }: AssistantMessage): string[] {
   return pieces.filter((piece) => piece.trim() !== "");
 }
 
-/** The pieces as parts, a blank line before each; not before the first where it is the first of all. */
+/** The pieces as parts, with a blank line before each, except before the very first. */
 const apart = (pieces: readonly string[], before: 0 | 1): TextPart[] =>
   pieces.map((text, at) => ({ type: "text", text: before + at === 0 ? text : `\n\n${text}` }));
 
-/** What only the provider understands goes with the parts it belonged to. */
+/** Content that only the provider understands is removed together with the parts it belonged to. */
 function spokenOnly(message: AssistantMessage, parts: readonly TextPart[]): AssistantMessage {
   const hadCalls = callsOf(message).length > 0;
   return {
@@ -239,7 +248,7 @@ function spokenOnly(message: AssistantMessage, parts: readonly TextPart[]): Assi
   };
 }
 
-/** What a provider would refuse in it that was not refused before, in words. */
+/** A fault of the new history that a provider would refuse, in words. */
 function faultOf(history: MessageList, messages: readonly Message[]): string | undefined {
   if (!isPaired(messages)) return isPaired(history) ? "a call would lose its result" : "a call has no result";
   const first = messages.find((message) => message.role !== "system");

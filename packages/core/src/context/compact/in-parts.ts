@@ -1,29 +1,30 @@
-// The room of summaries in parts: a stretch too long for one summary, in parts that fit, and one call more that joins them.
+// The room of summaries in parts: a text too long for one summary is summarised in parts that fit, and one more call joins
+// them.
 //
-// Estimates are off by a fifth, so every bound has that much air. Where messages are large, parts are planned smaller:
-// one message more would burst them. A message that alone fills half the window is left out and named.
+// Estimates are wrong by up to a fifth, so every limit has that margin. If messages are large, parts are planned smaller,
+// because one more message would exceed the limit. A message that alone fills half the window is left out and named.
 
 import type { Message } from "../../message.ts";
 
-/** The tokens of one message, estimated. */
+/** The estimated tokens of one message. */
 export type Measure = (message: Message) => number;
 
-/** The bounds of a summary in stages. */
+/** The limits of a summary in parts. */
 export const stagedBounds = {
-  /** Estimates are taken times this. */
+  /** Estimates are multiplied by this. */
   safety: 1.2,
-  /** Share of the window one part may have; with large messages less, down to the least. */
+  /** Share of the window for one part; with large messages less, down to `minChunk`. */
   baseChunk: 0.4,
   minChunk: 0.15,
-  /** Parts there are at least, once there is more than one. */
+  /** The least number of parts if there is more than one. */
   parts: 2,
   /** Fewer messages are not split. */
   minMessagesToSplit: 4,
-  /** Tokens of a summarising request beside the transcript. */
+  /** Tokens of a summarising request without the transcript. */
   overheadTokens: 4096,
   /** A message with a larger share of the window is left out. */
   oversized: 0.5,
-  /** For the caller: how often a summarising call is tried, with waits between these bounds, and how far they scatter. */
+  /** For the caller: the attempts of a summarising call, the limits of the waits between them, and their random share. */
   attempts: 3,
   minWaitMs: 500,
   maxWaitMs: 5000,
@@ -41,7 +42,7 @@ export function isOversized(tokens: number, window: number): boolean {
   return tokens * stagedBounds.safety > window * stagedBounds.oversized;
 }
 
-/** The share of the window one part may have: less where the messages are large. */
+/** The share of the window for one part: smaller if messages are large. */
 export function chunkRatio(pieces: readonly Piece[], window: number): number {
   const { safety, baseChunk, minChunk } = stagedBounds;
   if (pieces.length === 0) return baseChunk;
@@ -50,7 +51,7 @@ export function chunkRatio(pieces: readonly Piece[], window: number): number {
   return share > 0.1 ? Math.max(minChunk, baseChunk - Math.min(share * 2, baseChunk - minChunk)) : baseChunk;
 }
 
-/** The parts a stretch is summarised in: one when it fits the window with its answer, else as many as need be. */
+/** The parts to summarise: one if the text fits into the window together with the summary, else as many as needed. */
 export function partsOf(
   pieces: readonly Piece[],
   window: number,
@@ -81,14 +82,14 @@ export function partsOf(
   return found;
 }
 
-/** A token of a summary has so many characters at least, as a rule. */
+/** As a rule, a token of a summary has at least this many characters. */
 const leastCharacters = 3;
 
-/** The most characters of what an earlier compaction left that a reader with such a window is shown: a quarter of it. */
+/** The most characters of an earlier memory that a summariser with such a window reads: a quarter of it. */
 export const earlierCharacters = (window: number): number =>
   Math.max(200, Math.floor((window / 4) * leastCharacters));
 
-/** The most characters of each part's summary that the call which joins so many of them can read. */
+/** The most characters of each part's summary, so that one call can read and join all of them. */
 export function joinedCharacters(parts: number, window: number, answerTokens: number): number {
   const { safety, overheadTokens } = stagedBounds;
   const room = (window - Math.min(overheadTokens + answerTokens, window / 2)) / safety;

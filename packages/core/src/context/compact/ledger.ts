@@ -1,18 +1,18 @@
 // The room of the ledger: what was done, as data, so that no summary can lose it.
 //
-// Entries come with the results of tools and are folded as they arrive; the ledger is told to the model beside a
-// summary, never instead of one. It is bounded in number and in bytes: what is dropped is counted, the lightest kind
-// first (a file that was read can be read again; a decision cannot be made again), and of a kind the oldest.
+// Entries come with the results of tools and are folded as they arrive. The model reads the ledger next to a summary, never
+// instead of one. It is limited in number and in bytes. Dropped entries are counted. The least important kind is dropped
+// first (a file can be read again, a decision cannot be made again), and of a kind the oldest.
 
-/** One thing a tool did or learned. `hash` is `sha256:` and hexadecimal digits; absent where the file was too large to be hashed. */
+/** One thing that a tool did or learnt. `hash` is `sha256:` and hexadecimal digits; absent if the file was too large to hash. */
 export type LedgerEntry =
   | { kind: "file_read"; path: string; hash?: string }
   | { kind: "file_written"; path: string; hash?: string }
-  /** `exitCode` is null when a signal or a time-out ended it. */
+  /** `exitCode` is null if a signal or a timeout ended it. */
   | { kind: "command"; command: string; exitCode: number | null }
-  /** An empty text says that none is left of this kind. */
+  /** An empty text means that nothing of this kind is left. */
   | { kind: "decision" | "done" | "left" | "next"; text: string }
-  /** An output that was cut: the whole of it can be had under `ref`. */
+  /** An output that was cut: its full text is kept under `ref`. */
   | { kind: "output"; ref: string; tool: string };
 
 export type LedgerKind = LedgerEntry["kind"];
@@ -20,20 +20,20 @@ export type LedgerKind = LedgerEntry["kind"];
 /** What was done so far, oldest first. Plain JSON. */
 export interface Ledger {
   readonly entries: readonly { readonly entry: LedgerEntry; readonly step: number }[];
-  /** How many were dropped for want of room, by kind. */
+  /** How many were dropped for lack of space, by kind. */
   readonly dropped: Readonly<Partial<Record<LedgerKind, number>>>;
 }
 
 export interface LedgerBounds {
   /** Default: 200. */
   entries?: number;
-  /** Characters of all entries together, 32 more counted for each. Default: 24,000. */
+  /** Characters of all entries together, plus 32 for each. Default: 24,000. */
   characters?: number;
 }
 
 export const emptyLedger: Ledger = { entries: [], dropped: {} };
 
-/** From what is dropped first to what is dropped last. */
+/** In the order in which kinds are dropped. */
 const weight: readonly LedgerKind[] = [
   "file_read",
   "output",
@@ -49,8 +49,8 @@ const maxPath = 500;
 const maxText = 600;
 
 /**
- * The entries among what a tool gave, each as plain JSON with no text over its bound. Total: what is no entry is left
- * out, since a ledger is no reason for a call to fail.
+ * The valid entries among those of a tool, as plain JSON with texts of limited length. It never fails: invalid entries are
+ * left out, because a ledger must not make a call fail.
  */
 export function ledgerEntries(given: unknown): LedgerEntry[] {
   return Array.isArray(given) ? given.flatMap((one) => entryOf(one) ?? []) : [];
@@ -84,7 +84,7 @@ function entryOf(given: unknown): LedgerEntry | undefined {
       return typeof one.text === "string" ? { kind: one.kind, text: line(one.text, maxText) } : undefined;
     case "output":
       return typeof one.ref === "string" && one.ref !== ""
-        ? // A ref that is cut is no ref.
+        ? // A cut ref would be useless.
           { kind: "output", ref: one.ref.toWellFormed(), tool: line(String(one.tool ?? ""), 100) }
         : undefined;
     default:
@@ -92,7 +92,7 @@ function entryOf(given: unknown): LedgerEntry | undefined {
   }
 }
 
-/** One well-formed line of bounded length: an entry is a fact, not a page, and nothing in it may look like the next entry. */
+/** One well-formed line of limited length: an entry is one fact, and nothing in it may look like the next entry. */
 function line(text: string, limit: number): string {
   return cut(text.replace(/\s+/g, " ").trim(), limit);
 }
@@ -101,7 +101,7 @@ function cut(text: string, limit: number): string {
   return text.length <= limit ? text.toWellFormed() : `${text.slice(0, limit - 1).toWellFormed()}…`;
 }
 
-/** What tells two entries of a kind apart. */
+/** Identifies an entry among those of its kind. */
 function keyOf(entry: LedgerEntry): string {
   switch (entry.kind) {
     case "file_read":
@@ -117,9 +117,9 @@ function keyOf(entry: LedgerEntry): string {
 }
 
 /**
- * The ledger with what one result brought. The newest word on a path, command, ref or text wins and moves to the end.
- * What is left and what is next are states, not events: new ones take the place of all old ones of their kind, and
- * what is done is no longer left or next. The same ledger when nothing is new.
+ * The ledger with the entries of one result. The newest entry on a path, command, ref or text replaces the older one and
+ * moves to the end. `left` and `next` are states, not events: new entries replace all old ones of their kind, and what is
+ * done is no longer left or next. The same ledger if nothing is new.
  */
 export function foldLedger(
   ledger: Ledger,
@@ -170,7 +170,7 @@ function bounded(
   return { entries: entries.filter((one) => !gone.has(one)), dropped };
 }
 
-/** The ledger within other bounds than those it was gathered in. */
+/** The ledger within other limits than those it was collected in. */
 export function ledgerWithin(ledger: Ledger, bounds: LedgerBounds): Ledger {
   return bounded([...ledger.entries], ledger.dropped, bounds);
 }
@@ -193,7 +193,10 @@ const titles: { readonly [kind in LedgerKind]: string } = {
   output: "Outputs kept",
 };
 
-/** The ledger in words for a model: a heading a kind, a line an entry, the same for the same ledger. Empty when there is nothing to tell. */
+/**
+ * The ledger as text for a model: one heading a kind, one line an entry, always the same for the same ledger. Empty if
+ * there is nothing to show.
+ */
 export function renderLedger(ledger: Ledger): string {
   const blocks = (Object.keys(titles) as LedgerKind[]).flatMap((kind) => {
     const lines = ledger.entries.filter(({ entry }) => entry.kind === kind).map(lineOf);

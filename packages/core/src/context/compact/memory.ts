@@ -1,8 +1,8 @@
-// The room of the memory: the messages a compaction leaves in place of what it took, and how they are known again.
+// The room of the memory: the messages that a compaction puts in place of what it removed, and how they are recognised.
 //
-// A memory stands at the front: after system messages, at most one message of the user's (the task) before it. Only
-// there is a mark believed, so that nobody makes the loop forget by pasting one. What an earlier memory holds is read
-// back from it, never summarised as if it were talk: summaries that are summarised nest and grow.
+// A memory is at the front of the history, after system messages and at most one user message (the task). A mark counts only
+// there, so that nobody can make the loop forget by pasting one. The content of an earlier memory is read from it, and not
+// summarised like conversation: summaries of summaries nest and grow.
 
 import { type Message, textOf, type UserMessage, userText } from "../../message.ts";
 import type { MessageList } from "../../model.ts";
@@ -17,17 +17,17 @@ const marks = [structuredMark, retainMark, summaryMark];
 
 /** What earlier compactions left in a history. */
 export interface Memories {
-  /** Where their messages stand. */
+  /** The indices of their messages. */
   indices: ReadonlySet<number>;
-  /** Text of the newest summary, in its tags where it has any; empty when there is none. */
+  /** Text of the newest summary, in its tags if it has any; empty if there is none. */
   summary: string;
-  /** What was retained, oldest first. */
+  /** Retained texts, oldest first. */
   retained: readonly string[];
 }
 
 /**
- * Whether a message is the word with which a compaction in the middle of a turn had the model go on: what follows it
- * still belongs to the request before. Without a memory it is somebody's own.
+ * Whether a message is the one with which a compaction inside a turn told the model to continue: what follows still
+ * belongs to the earlier request. Without a memory it was written by a user.
  */
 export function isGoOn(history: MessageList, at: number, memories: ReadonlySet<number>): boolean {
   const message = history.at(at);
@@ -37,7 +37,7 @@ export function isGoOn(history: MessageList, at: number, memories: ReadonlySet<n
   return only?.type === "text" && only.text === repairTexts.proceed && more === undefined;
 }
 
-/** The memories of a history, whatever format left them. The plain form marks none, and so none is known again. */
+/** The memories of a history, in either format. The plain form has no marks, so its memories are not recognised. */
 export function memoriesOf(history: MessageList, { format, form }: CompactionSettings): Memories {
   const indices = new Set<number>();
   const retained: string[] = [];
@@ -66,18 +66,21 @@ function markOf(message: UserMessage): string | undefined {
   return first?.type === "text" ? marks.find((mark) => first.text.startsWith(mark)) : undefined;
 }
 
-/** Texts one below the other, those that say nothing left out. */
+/** Texts separated by blank lines, without empty ones. */
 export const paragraphs = (...texts: readonly string[]): string =>
   texts.filter((text) => text !== "").join("\n\n");
 
-/** The one memory message of the structured format. @param blocks what it holds, each in its tags */
+/** The memory message of the structured format. @param blocks its content, each block in its tags */
 export function structuredMemory(blocks: readonly string[]): UserMessage {
   const about =
     "The conversation before this point was compacted. What follows is a record of it: history to go by, not a request. The request to work on is the newest one in the user's own words.";
   return userText(`${structuredMark}${about}\n\n${blocks.join("\n\n")}`);
 }
 
-/** The memory messages of the tagged format. `refs` are those that would be lost: they stand with what is retained, or else with the summary. */
+/**
+ * The memory messages of the tagged format. `refs` are those that would be lost: they are added to the retained text, or
+ * else to the summary.
+ */
 export function taggedMemory(
   settings: CompactionSettings,
   kept: {
@@ -101,7 +104,7 @@ export function taggedMemory(
 
 const maxRetained = 40_000;
 
-/** Paragraphs as they stand, less those that an earlier text has; the oldest go when there are too many. */
+/** Joins the paragraphs of the texts, without repeating one; the oldest are dropped if there are too many. */
 function joinedOnce(texts: readonly string[]): string {
   const kept: string[] = [];
   const known = new Set<string>();
@@ -116,7 +119,7 @@ function joinedOnce(texts: readonly string[]): string {
   return kept.join("\n\n");
 }
 
-/** What is kept of an output is found again by its ref. Not the `ref=` of a web address. */
+/** A full text can be found again by its ref. The `ref=` in a web address does not match. */
 const refPattern = /(?<![\w?&#/.=-])ref=([A-Za-z0-9_-]+)/g;
 
 /** The refs named in a text, each once. */

@@ -1,13 +1,13 @@
-// The room of the summary: what a summariser's answer holds.
+// The room of the summary: parses a summariser's answer.
 //
-// Models forget tags, leave them open, wrap them in fences and think aloud first. The text is read once from end to
-// end, whatever stands in it; what is no tag we asked for is text.
+// Models forget tags, leave them open, put them into code fences, and think aloud first. The text is read once from start to
+// end, whatever it contains; everything that is not one of our tags is text.
 
 import { splitThoughts } from "../../prompt/thoughts.ts";
 import type { CompactionSettings } from "./settings.ts";
 
 export interface Summary {
-  /** May be empty when something was retained. */
+  /** May be empty if something was retained. */
   summary: string;
   /** Tagged format. */
   retain?: string;
@@ -20,9 +20,9 @@ export interface Summary {
 
 export const listNames = ["decisions", "done", "left", "next"] as const;
 
-/** The parts of a summariser's answer; undefined when there is nothing in it to keep. */
+/** The parts of a summariser's answer; undefined if it has nothing to keep. */
 export function parseSummary(text: string, settings: CompactionSettings): Summary | undefined {
-  // Thoughts come first; further on a tag of theirs is what the conversation was about.
+  // Thoughts come first; a tag of theirs further on belongs to the conversation that is summarised.
   const pieces = splitThoughts(text.toWellFormed(), { blocks: "leading" });
   const seen = pieces.map((piece) => (piece.type === "text" ? piece.text : "")).join("");
   const parsed = settings.format === "tagged" ? readTagged(seen, settings) : readStructured(seen);
@@ -36,19 +36,19 @@ export function parseSummary(text: string, settings: CompactionSettings): Summar
   return bounded(parsed, settings);
 }
 
-/** A heading, a label without its words, or the word that there is nothing. */
+/** A heading, a label without text, or a word that says that there is nothing. */
 const hollow =
   /^(?:#{1,6}\s.*|\*\*[^*]{1,80}\*\*:?|[^:]{1,80}:|(?:[-*•+]|\d{1,3}[.)])?\s*(?:\(?(?:none|n\/a|nothing|no|tbd)\)?|\[[^\]]{0,80}\]|[-—….])?[.\s]*)$/i;
 
-/** Whether a text is the skeleton of one: sections, and nothing in them. */
+/** Whether a text is only a skeleton: sections without content. */
 const isHollow = (text: string): boolean => text.split("\n").every((line) => hollow.test(line.trim()));
 
-/** What an earlier memory holds; undefined when there was none. */
+/** The content of an earlier memory; undefined if there was none. */
 export function readEarlier(text: string): Summary | undefined {
   return text.trim() === "" ? undefined : readStructured(text);
 }
 
-/** A summary that ran on past its limit is cut: memories must not grow from one compaction to the next. */
+/** Cuts a summary that exceeds its limit: memories must not grow from one compaction to the next. */
 function bounded(parsed: Summary, settings: CompactionSettings): Summary {
   if (settings.summaryMaxTokens === null) return parsed;
   const most = settings.summaryMaxTokens * 5;
@@ -61,7 +61,10 @@ function bounded(parsed: Summary, settings: CompactionSettings): Summary {
   };
 }
 
-/** The first retain and the first summary block; without the latter the text, less the former and stray tags. What nobody asked to retain is not. */
+/**
+ * The first retain block and the first summary block; without a summary block, the text without retained text and stray
+ * tags. Retained text that was not asked for is ignored.
+ */
 function readTagged(text: string, { retainPrompt }: CompactionSettings): Summary {
   const retain = firstBlock(text, "retain");
   const summary = firstBlock(text, "summary");
@@ -87,15 +90,18 @@ function firstBlock(text: string, name: string): { inside: string; from: number;
   return { inside: text.slice(start, end).trim(), from, to: end + name.length + 3 };
 }
 
-/** As long as the text: `toLowerCase` makes some letters two. */
+/** Keeps the length of the text: `toLowerCase` turns some letters into two. */
 const asciiLower = (text: string): string => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 
-/** Sections by their tags: each up to its closing tag, the next section or the end. What stands outside is the summary when no section is. */
+/**
+ * Sections by their tags: each ends at its closing tag, the next section or the end. If there is no section, the text
+ * outside is the summary.
+ */
 function readStructured(text: string): Summary {
   const sections = new Map<string, string[]>();
   const outside: string[] = [];
   const tag = /<(\/?)(summary|retain|decisions|done|left|next|ledger|refs)(?:\s[^<>]{0,100})?>/gi;
-  /** The sections that are open, the innermost last. No answer nests them; a few levels are kept for one that quotes a tag. */
+  /** The open sections, the innermost last. Answers do not nest them; a few levels are kept for an answer that quotes a tag. */
   const open: string[] = [];
   let from = 0;
   const take = (to: number): void => {
@@ -123,7 +129,7 @@ function readStructured(text: string): Summary {
   };
 }
 
-/** Without the lines of a code fence around it. */
+/** The text without a code fence around it. */
 function unfenced(text: string): string {
   const lines = text.trim().split("\n");
   const isFence = (line: string | undefined): boolean => /^\s*`{3,}[\w-]*\s*$/.test(line ?? "");
@@ -136,7 +142,7 @@ const nothing = /^(?:none|n\/a|nothing|no|-|—)?[.\s]*$/i;
 const maxItems = 100;
 const maxItemCharacters = 1000;
 
-/** The items of a list: a line each, less its bullet; a line that is set in goes on with the item before it. */
+/** The items of a list: one a line, without its bullet; an indented line continues the item before it. */
 function itemsOf(text: string): string[] {
   const items: string[] = [];
   for (const line of unfenced(text).split("\n")) {
@@ -154,7 +160,7 @@ function itemsOf(text: string): string[] {
     );
 }
 
-/** A structured summary in its tags: empty sections are left out. What looks like a tag of ours inside a text is set apart. */
+/** A structured summary in its tags, without empty sections. In text that looks like one of our tags, `<` becomes `‹`. */
 export function summaryBlocks(summary: Summary): string[] {
   return [
     ...(summary.summary === "" ? [] : [tagged("summary", summary.summary)]),
@@ -166,7 +172,7 @@ export function summaryBlocks(summary: Summary): string[] {
   ];
 }
 
-/** A text in a tag of its own, which nothing in it can close. */
+/** A text in a tag that nothing in the text can close. */
 export function tagged(name: string, text: string): string {
   const sanitized = text.replace(/<(?=\/?(?:summary|retain|decisions|done|left|next|ledger|refs)\b)/gi, "‹");
   return `<${name}>\n${sanitized}\n</${name}>`;

@@ -1,7 +1,7 @@
 // The room of the plan: what is summarised, in which parts, and what stays as it is.
 //
-// What stays: system messages, the task and the newest request (where the settings say so), and the last turns. A cut
-// lies between units only. Whatever cannot help is no plan, so that no model is asked for nothing.
+// System messages stay, the task and the newest request (if the settings say so), and the last turns. The history is cut
+// only between units. If a compaction cannot help there is no plan, so that no model is called in vain.
 
 import type { Message } from "../../message.ts";
 import type { MessageList } from "../../model.ts";
@@ -18,52 +18,52 @@ import type { CompactionSettings } from "./settings.ts";
 import { messageText, omittedText } from "./transcript.ts";
 import { unitStarts } from "./units.ts";
 
-/** What a plan is made from, beside the history. */
+/** What a plan is made from, besides the history. */
 export interface CompactionFacts {
-  /** Tokens of the run's model; unknown: as many as the history has, and whatever is read fits. */
+  /** Window of the run's model, in tokens. Unknown: the history's own size, and everything fits. */
   window?: number;
-  /** Tokens of the model that summarises. Default: `window`. */
+  /** Window of the model that summarises, in tokens. Default: `window`. */
   summariserWindow?: number;
-  /** Tokens the provider counted, or refused, for the last request. Estimates are scaled up to it. */
+  /** Tokens of the last request, as the provider counted them, or as it refused them. Estimates are scaled up to this. */
   used?: number;
-  /** Tokens of that request beside the history: system prompt, tools. Default: 0. */
+  /** Tokens of that request without the history: system prompt, tools. Default: 0. */
   overhead?: number;
-  /** Tokens of one message. Must be the same for the same message. */
+  /** Tokens of one message. Must always be the same for the same message. */
   estimator: Measure;
 }
 
-/** What is to be done. Plain JSON; holds for the history it was made from. */
+/** The plan. Plain JSON; valid only for the history it was made from. */
 export interface CompactionPlan {
-  /** Messages of that history. */
+  /** How many messages that history has. */
   length: number;
-  /** What the summariser reads, by index, `to` exclusive; one call each, and one more that joins several. */
+  /** What the summariser reads, by index, without `to`; one call for each, and one more that joins several. */
   parts: { from: number; to: number }[];
-  /** Summarising calls: 0 when everything is too large to be summarised. */
+  /** Number of summarising calls: 0 if everything is too large to be summarised. */
   calls: number;
-  /** Too large to be summarised: index, and what is said in its place. */
+  /** Messages too large to be summarised: index, and the text in place of each. */
   omitted: { index: number; note: string }[];
-  /** Messages before the tail that stay word for word, beside system messages. */
+  /** Messages before the tail that stay word for word, besides system messages. */
   pinned: number[];
-  /** Where the tail starts: the last turns. */
+  /** Where the tail, the last turns, begins. */
   keepFrom: number;
-  /** What does not stay of the tail: answers that an earlier compaction told already. */
+  /** Messages of the tail that do not stay: answers that an earlier compaction has summarised. */
   told: number[];
-  /** Tokens before, by estimate times `scale`. */
+  /** Tokens before: the estimate times `scale`. */
   before: number;
-  /** How many tokens the provider counted for one that was estimated; 1 or more. */
+  /** How many counted tokens correspond to one estimated token; at least 1. */
   scale: number;
-  /** The most the summariser reads of one tool result; null: all of it. */
+  /** The most of one tool result that the summariser reads; null: all of it. */
   resultCharacters: number | null;
-  /** The most that is read of each part's summary when they are joined; null: all of it. */
+  /** The most of each part's summary that is read when they are joined; null: all of it. */
   partCharacters: number | null;
-  /** The most that is read of what an earlier compaction left, and of the ledger; null: all of it. */
+  /** The most that is read of an earlier memory and of the ledger; null: all of it. */
   earlierCharacters: number | null;
 }
 
-/** What may stay of the words that were said into the work before the newest, as a share of the window. */
+/** Share of the window for messages that were sent during the work, before the newest. */
 const saidShare = 0.1;
 
-/** Plans a compaction; undefined when there is nothing that would help. */
+/** Plans a compaction; undefined if none would help. */
 export function planCompaction(
   history: MessageList,
   settings: CompactionSettings,
@@ -106,11 +106,12 @@ export function planCompaction(
   if (fresh.length === 0 && !(tagged && settings.minGain === null)) return undefined;
   if (most <= least) return undefined;
 
-  // The tagged format reads everything, as its last turns lose their calls or are told twice.
+  // The tagged format summarises everything, because its last turns lose their calls or are sent twice.
   const end = tagged ? history.length : keepFrom;
   const reading = facts.summariserWindow ?? facts.window ?? (used > 0 ? before : Number.POSITIVE_INFINITY);
   const resultCharacters = cutFor(settings, reading);
-  // Texts an estimator knows little of cost up to some three times its word; the rest of `scale` is no text of the history's.
+  // For texts that an estimator knows badly, the real count is up to about three times the estimate; a larger `scale` has
+  // other causes than the history's text.
   const measure: Measure = (message) => Math.ceil(estimator(message) * Math.min(scale, 3));
   const read = indicesOf(history, (_message, at) => at < end && !memories.has(at));
   const { pieces, omitted } = readOf(history, read, { measure, reading, resultCharacters });
@@ -136,7 +137,7 @@ export function planCompaction(
   };
 }
 
-/** The oldest answers of a turn that was compacted before, beyond the room they may take: a turn that goes on for long must not fill the window. */
+/** The oldest answers of a turn that was compacted before, if they exceed their share: a long turn must not fill the window. */
 function toldBefore(
   history: MessageList,
   sizes: readonly number[],
@@ -159,7 +160,7 @@ function toldBefore(
   return told;
 }
 
-/** What the summariser reads of these messages, and what it is told of those that are too large for it. */
+/** What the summariser reads of these messages, and the notes on those that are too large. */
 function readOf(
   history: MessageList,
   told: readonly number[],
@@ -182,7 +183,10 @@ function readOf(
   return { pieces, omitted };
 }
 
-/** A small window reads less of each result, so that a summary does not take many calls: a twentieth, at four characters a token. */
+/**
+ * With a small window less of each result is read, so that a summary does not take many calls: a twentieth of it, at four
+ * characters a token.
+ */
 function cutFor({ resultCharacters }: CompactionSettings, window: number): number | null {
   if (resultCharacters === null) return null;
   return Math.min(resultCharacters, Math.max(200, Math.floor(window / 5)));
@@ -195,8 +199,8 @@ function indicesOf(history: MessageList, test: (message: Message, at: number) =>
 }
 
 /**
- * The task; the newest request, which is all that the user said in a row last; and where that was said into the work, what
- * the work was for, and of what was said in between the newest, as far as it has room.
+ * The pinned messages: the task; the newest request, which is all user messages in a row at the end; and if that was sent
+ * during the work, the request being worked on, and the newest messages in between, as far as they fit.
  */
 function pinnedOf(
   history: MessageList,
@@ -219,7 +223,7 @@ function pinnedOf(
   return [...pinned].sort((one, other) => one - other);
 }
 
-/** Where the tail starts: as many whole units as fit, none from before the turn. The last one stays unless it is huge. */
+/** Where the tail begins: it has as many whole units as fit, none from before the turn. The last unit stays unless it is huge. */
 function tailStart(
   history: MessageList,
   sizes: readonly number[],
@@ -239,7 +243,7 @@ function tailStart(
   return from;
 }
 
-/** Messages of the tail that do not stay whole when only its texts do. */
+/** Messages of the tail that lose content if only its texts stay. */
 function thinnedOf(history: MessageList, keepFrom: number, memories: ReadonlySet<number>): number[] {
   return indicesOf(
     history,

@@ -1,7 +1,7 @@
-// The room of the plain cut: a history brought down to a share of the window without asking any model.
+// The room of the plain cut: brings a history down to a share of the window without a model.
 //
-// For when no summary is to be had: what a summariser cannot read must not stop the run. The oldest half of what may
-// go, goes, again and again, whole units at a time, so that no call is left without its result.
+// It is used if there is no summary: a history that no summariser can read must not stop the run. The oldest half of what
+// may be dropped is dropped, repeatedly, in whole units, so that no call is left without its result.
 
 import type { HistoryEdit } from "../../loop/records.ts";
 import type { MessageList } from "../../model.ts";
@@ -13,16 +13,16 @@ export interface ShareFacts {
   window: number;
   /** The share of the window that may be kept. Default: 0.5. */
   share?: number;
-  /** Into how many pieces what is left is cut, each time, before the oldest goes. Default: 2. */
+  /** Into how many pieces the rest is divided each time before the oldest is dropped. Default: 2. */
   parts?: number;
   estimator: Measure;
-  /** Messages that stay, by index. System messages always do. */
+  /** Indices of messages that are kept. System messages always are. */
   pinned?: readonly number[];
 }
 
 export interface Shared {
   edit: HistoryEdit;
-  /** Messages and tokens that went, and those that stayed. */
+  /** Messages and tokens that were dropped, and that were kept. */
   droppedMessages: number;
   droppedTokens: number;
   keptTokens: number;
@@ -51,7 +51,7 @@ export function pruneToShare(history: MessageList, facts: ShareFacts): Shared {
     const chunk = left / Math.max(2, facts.parts ?? 2);
     let size = 0;
     let count = 0;
-    // At least one unit goes, the last one never does.
+    // At least one unit is dropped, but never the last one.
     while (count < units.length - 1 && (count === 0 || size + sizeOf(units[count] as number[]) <= chunk)) {
       size += sizeOf(units[count] as number[]);
       for (const at of units[count] as number[]) gone.add(at);

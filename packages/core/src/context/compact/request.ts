@@ -1,7 +1,7 @@
-// The room of the summarising request: what a model is asked, to make a summary.
+// The room of the summarising request: what a model is sent to make a summary.
 //
-// No tools are offered and none may be called; the conversation is one text among the instructions, so that it is read
-// and not gone on with. The same history, plan and answers give the same request (P7).
+// It has no tools, and none may be called. The conversation is one text between the instructions, so that the model reads it
+// and does not continue it. The same history, plan and answers give the same request (P7).
 
 import type { Message, UserMessage } from "../../message.ts";
 import type { MessageList, ModelRequest } from "../../model.ts";
@@ -14,8 +14,8 @@ import { cutMiddle, messageText } from "./transcript.ts";
 
 /**
  * The request of one summarising call.
- * @param call which one, from 0; below `plan.parts.length` it reads that part, at it it joins the parts' summaries
- * @param answers texts of the calls before it, in order
+ * @param call its index: below `plan.parts.length` it reads that part; equal to it, it joins the summaries of the parts
+ * @param answers texts of the earlier calls, in order
  */
 export function summaryRequest(
   history: MessageList,
@@ -69,7 +69,7 @@ function opened(plan: CompactionPlan, call: number, settings: CompactionSettings
 const verbatim =
   "Copy identifiers exactly as they stand, never shortened or rebuilt: paths, URLs, ids, hashes, names, numbers, host names, commands, error codes, and every ref=… of an output.";
 
-/** What a merged summary may not lose. */
+/** What a merged summary must keep. */
 export const mustPreserve: readonly string[] = [
   "tasks under way, and how each stands (in progress, blocked, waiting)",
   "progress of work done in batches, with its numbers (for example 5 of 17 done)",
@@ -88,10 +88,10 @@ function partBlock(text: string, at: number, plan: CompactionPlan, settings: Com
   return `[summary of part ${at + 1} of ${plan.parts.length}]\n${cutMiddle(body, plan.partCharacters)}`;
 }
 
-/** What a summary of nothing is. */
+/** The summary of nothing. */
 const noHistory = "No prior history.";
 
-/** What an earlier compaction left. The tagged format is not shown it: its retained texts accumulate without a model. */
+/** The content of an earlier memory. The tagged format does not show it: its retained texts accumulate without a model. */
 function earlierBlocks(
   history: MessageList,
   { earlierCharacters }: CompactionPlan,
@@ -128,7 +128,7 @@ function transcriptBlock(
   settings: CompactionSettings,
 ): string {
   const { from, to } = plan.parts[call] as { from: number; to: number };
-  // What is left out before the first message that is read, or after the last, is told with them.
+  // Omitted messages before the first part or after the last one are named with that part.
   const first = call === 0 ? 0 : from;
   const last = call === plan.parts.length - 1 ? plan.length : to;
   const notes = new Map(plan.omitted.map(({ index, note }) => [index, note]));

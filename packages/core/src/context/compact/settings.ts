@@ -1,8 +1,8 @@
-// The room of the settings of compaction: what a user may choose, and what that comes to.
+// The room of the settings of compaction: the options, and the settings made from them.
 //
-// Two formats. `structured`, Rondo's own: one memory message with a summary, what was decided, done, is left and comes
-// next, and the ledger; the task and the newest request stay word for word. `tagged`: a retain and a summary message,
-// then the last turns. Settings are plain JSON, since they stand in the journal with the other options of a run.
+// There are two formats. `structured` is Rondo's own: one memory message with a summary, the decisions, what is done, left
+// and next, and the ledger; the task and the newest request stay word for word. `tagged` has a retain and a summary message,
+// then the last turns. Settings are plain JSON, because the journal stores them with the run's other options.
 
 import {
   atLeast,
@@ -22,7 +22,7 @@ import {
 
 export type CompactionFormat = "structured" | "tagged";
 
-/** What a user sets; every field has a default. */
+/** The options; every one has a default. */
 export interface CompactionOptions {
   /** Default: `structured`. */
   format?: CompactionFormat;
@@ -30,41 +30,56 @@ export interface CompactionOptions {
   auto?: boolean;
   /** How full the window may get, as a share of it. Default: 0.8. */
   at?: number;
-  /** Which limit `at` is a share of, where a model names both. Default: `context_window`. */
+  /** Which limit `at` is a share of, if a model has both. Default: `context_window`. */
   limit?: "context_window" | "input_tokens";
-  /** What to do when a model names no limit. Default: `skip`. */
+  /** What to do if a model has no known limit. Default: `skip`. */
   withoutLimit?: "skip" | "throw";
   /** Id of the model that summarises. Default: the run's own. */
   model?: string;
-  /** Turns that stay: everything from the so-manieth user message from the end on. Default: 1. */
+  /** How many turns at the end are kept, each beginning with a user message. Default: 1. */
   keepTurns?: number;
-  /** `structured`: the largest share of the window those turns may keep; what is over is summarised, whole answers with their results. `tagged`: the same of what was answered in a turn before it was compacted last. Default: 0.3. */
+  /**
+   * The largest share of the window for those turns. `structured`: the rest is summarised, in whole answers with their
+   * results. `tagged`: applies only to answers that a turn had before it was last compacted. Default: 0.3.
+   */
   keepShare?: number;
-  /** Keep the first user message and the newest request word for word, whatever is summarised. Default: true; `tagged`: false. */
+  /** Keep the first user message and the newest request word for word. Default: true; `tagged`: false. */
   keepTask?: boolean;
-  /** Least share of the history's tokens that must be gained, or it stays as it is; null: whatever is gained. Default: 0.1. */
+  /**
+   * The least share of the history's tokens that must be saved, else the history stays as it is; null: any saving is
+   * enough. Default: 0.1.
+   */
   minGain?: number | null;
-  /** Tell the ledger in the memory. Default: true; `tagged`: false. */
+  /** Put the ledger into the memory. Default: true; `tagged`: false. */
   ledger?: boolean;
-  /** `tagged`: `marked` heads the memory's messages with a mark, keeps only text of the last turns, lets what was retained accumulate; `plain` does none of these. Default: `marked`. */
+  /**
+   * `tagged`: `marked` begins the memory's messages with a mark, keeps only the text of the last turns, and accumulates
+   * retained texts; `plain` does none of these. Default: `marked`.
+   */
   form?: "marked" | "plain";
-  /** What the summary is to hold. */
+  /** What the summary must contain. */
   summaryPrompt?: string;
-  /** Instructions beside `summaryPrompt`, each an item of its own. Default: none. */
+  /** Instructions in addition to `summaryPrompt`, each as its own item. Default: none. */
   summaryDirectives?: readonly string[];
-  /** `tagged`: what is to be retained; null: nothing is. */
+  /** `tagged`: what must be retained; null: nothing. */
   retainPrompt?: string | null;
-  /** Instructions beside `retainPrompt`, each an item of its own. Default: none. */
+  /** Instructions in addition to `retainPrompt`, each as its own item. Default: none. */
   retainDirectives?: readonly string[];
-  /** Output limit of a summarising call; `structured`: at most 15 % of a window that is known. Default: 8,192; null: the model's own. */
+  /** Output limit of a summarising call; `structured`: at most 15 % of a known window. Default: 8,192; null: the model's own. */
   summaryMaxTokens?: number | null;
-  /** A shorter summary is none. Default: 16 characters; `tagged`: 1. */
+  /** A shorter summary is ignored. Default: 16 characters; `tagged`: 1. */
   minSummaryCharacters?: number;
-  /** Characters of one tool result the summariser reads, from both ends; less where its window is small; null: all of it. Default: 4,000. */
+  /**
+   * How many characters of one tool result the summariser reads, from both ends; fewer if its window is small; null: all.
+   * Default: 4,000.
+   */
   resultCharacters?: number | null;
-  /** `note`: a history that cannot be summarised becomes a note with its numbers. `keep`: it stays as it is. Default: `keep`. */
+  /**
+   * What happens to a history that cannot be summarised. `note`: it is replaced by a note with its numbers. `keep`: it
+   * stays as it is. Default: `keep`.
+   */
   onFailure?: "keep" | "note";
-  /** Compact also when a run ends, so that the next one starts small. Default: false; `tagged`: true. */
+  /** Also compact when a run ends, so that the next one starts small. Default: false; `tagged`: true. */
   atEnd?: boolean;
 }
 
@@ -78,7 +93,7 @@ const summarise =
 const retain =
   "List concrete details that must be preserved verbatim. Include tool output refs, file paths, identifiers, commands, TODOs, and any critical decisions.";
 
-/** What the options must be. */
+/** The checks of the options. */
 export const compactionChecks: ChecksOf<CompactionOptions> = {
   format: oneOf("structured", "tagged"),
   auto: flag,
@@ -86,7 +101,7 @@ export const compactionChecks: ChecksOf<CompactionOptions> = {
   limit: oneOf("context_window", "input_tokens"),
   withoutLimit: oneOf("skip", "throw"),
   model: text,
-  // Floored, and never below 0.
+  // Rounded down, and never below 0.
   keepTurns: real,
   keepShare: ratio,
   keepTask: flag,
@@ -107,8 +122,8 @@ export const compactionChecks: ChecksOf<CompactionOptions> = {
 const given = membersOf<CompactionOptions>(compactionChecks);
 
 /**
- * The settings that options come to.
- * @throws RondoError `invalid_request` naming the option that cannot be used
+ * The settings made from the options.
+ * @throws RondoError `invalid_request` naming the invalid option
  */
 export function compactionSettings(options: CompactionOptions = {}): CompactionSettings {
   checkGiven(given, options, "compaction");

@@ -1,26 +1,26 @@
-// The room of the threshold: whether the window is so full that it is time to compact.
+// The room of the threshold: whether the window is so full that the history should be compacted.
 
 import { RondoError } from "../../errors.ts";
 import { tokensOf, type Usage } from "../../message.ts";
 import { knownWindow, type WindowFacts } from "../stage.ts";
 import type { CompactionSettings } from "./settings.ts";
 
-/** The limit the threshold is a share of; undefined where the model names none. */
+/** The limit that the threshold is a share of; undefined if the model has none. */
 export function limitOf(settings: CompactionSettings, facts: WindowFacts): number | undefined {
   return knownWindow(facts, settings.limit === "input_tokens" ? "maxInputTokens" : "contextWindow");
 }
 
-/** What is said of a model that names no limit, where `withoutLimit` is `throw`. */
+/** The error for a model without a limit, if `withoutLimit` is `throw`. */
 export const missingLimit = (model: string): string => `Missing context limit for ${model} in model registry`;
 
-/** Whether so many tokens fill the share of the limit at which the history is compacted. */
+/** Whether so many tokens reach the share of the limit at which the history is compacted. */
 export const isFull = (settings: CompactionSettings, tokens: number, limit: number): boolean =>
   tokens >= Math.floor(limit * settings.at);
 
 /**
- * The limit the threshold is a share of; undefined where the model names none and `withoutLimit` is `skip`.
- * @param model how the model is called in the error
- * @throws RondoError `capability` where there is none and `withoutLimit` is `throw`
+ * The limit that the threshold is a share of; undefined if the model has none and `withoutLimit` is `skip`.
+ * @param model the model's name in the error
+ * @throws RondoError `capability` if there is none and `withoutLimit` is `throw`
  */
 export function compactionLimit(
   settings: CompactionSettings,
@@ -33,7 +33,10 @@ export function compactionLimit(
   return limit;
 }
 
-/** Whether the last call used so much of the limit that the history should be compacted. `last` is the usage of the newest model call of any purpose; unknown is not full. */
+/**
+ * Whether the last call used so much of the limit that the history should be compacted. `last` is the usage of the newest
+ * model call of any purpose; an unknown usage is not full.
+ */
 export function compactionDue(
   settings: CompactionSettings,
   last: Usage | undefined,

@@ -1,16 +1,16 @@
-// The room of the transcript: a stretch of the history as one text, for a summariser to read.
+// The room of the transcript: a part of the history as one text for a summariser.
 //
-// Calls and results are words here, so that nothing must be paired, no provider can refuse it, and no model takes it
-// for its own turn to go on with. Results are cut from the middle; what is too large even so is left out by name.
-// A line that looks like one of our own headings is set in by a blank: what a tool says is not the user's, and ends nothing.
+// Calls and results become words: nothing needs pairing, no provider can refuse it, and no model takes it for its own turn.
+// Results lose their middle; a message that is still too large is left out and named. A line that looks like one of our
+// headings is indented by a blank, because text from a tool must not pass for the user's, nor end a section.
 
 import type { AssistantMessage, FilePart, JsonObject, Message, NativePart } from "../../message.ts";
 import { headOf, tailOf } from "../../text/size.ts";
 
 /**
- * One message in words; empty when there is nothing in it to read.
+ * One message as text; empty if it has nothing to read.
  * @param resultCharacters the most of one tool result; null: all of it
- * @param open its calls have no results: they are left out
+ * @param open its calls have no results, and are left out
  */
 export function messageText(
   message: Message,
@@ -52,13 +52,13 @@ function assistantText(message: AssistantMessage, resultCharacters: number | nul
 const argsText = (args: JsonObject, rawArgs: string): string =>
   Object.keys(args).length > 0 ? JSON.stringify(args) : rawArgs;
 
-/** What the provider itself ran, and what came of it, less what is sealed for it, and its pictures. */
+/** What the provider itself ran, and its result, without encrypted content and images. */
 const nativeText = ({ opaque }: NativePart): string =>
   JSON.stringify(opaque, (_key, value: unknown) =>
     typeof value === "string" && sealed.test(value) ? "…" : value,
   );
 
-/** No text is as long without a space. */
+/** No readable text is this long without a space. */
 const sealed = /^[\w+/:;,=-]{200,}$/;
 
 const headed = (who: string, text: string): string => (text.trim() === "" ? "" : `[${who}]\n${text}`);
@@ -73,13 +73,13 @@ function bodyOf(message: Exclude<Message, AssistantMessage>, limit: number | nul
 const fileText = (part: FilePart): string =>
   `[file: ${part.mediaType}${part.name === undefined ? "" : `, ${part.name}`}]`;
 
-/** What stands in brackets at the head of a line of ours: of the transcript, and of what is told around it. */
+/** Texts in brackets at the start of our own lines, in the transcript and around it. */
 const headings =
   /^\[(?=(?:user|assistant|result of|error of|Large |start of the|end of the|summary of part|record of what|kept beside)\b)/gm;
 
 const plain = (text: string): string => text.replace(headings, " [").toWellFormed();
 
-/** A text with its middle left out when it is longer than so many characters. */
+/** A text without its middle, if it is longer than so many characters. */
 export function cutMiddle(text: string, limit: number | null): string {
   if (limit === null || text.length <= limit) return text;
   const head = Math.floor(limit * 0.7);
@@ -88,7 +88,7 @@ export function cutMiddle(text: string, limit: number | null): string {
   return `${headOf(text, head)}\n[... ${left} characters left out ...]\n${tailOf(text, tail)}`;
 }
 
-/** What stands for a message that is too large for any summariser. @param tokens as estimated */
+/** The text in place of a message that is too large for any summariser. @param tokens as estimated */
 export function omittedText(message: Message, tokens: number): string {
   return `[Large ${message.role} (~${Math.round(tokens / 1000)}K tokens) omitted from summary]`;
 }

@@ -1,7 +1,7 @@
-// The room of units: what of a history belongs together and is kept or taken as a whole.
+// The room of units: messages of a history that belong together and are kept or removed as a whole.
 //
-// An answer, its results, and an answer that goes on where it paused are one unit; any other message is one of its own.
-// A history cut between units has no call without its result, and no half of an answer with its reasoning.
+// An answer, its results, and the answers that continue it after a pause are one unit; any other message is a unit by
+// itself. A history that is cut between units has no call without its result, and no half answer with its reasoning.
 
 import type { Message } from "../../message.ts";
 import type { MessageList } from "../../model.ts";

@@ -1,4 +1,4 @@
-// The room of the guard as a hook: for those who want it in front of their own transformation of the context.
+// The room of the guard as a hook: for users who run it with their own `transformContext`.
 
 import { RondoError } from "../../errors.ts";
 import type { Hooks } from "../../hooks.ts";
@@ -13,19 +13,19 @@ export type TransformContext = NonNullable<Hooks["transformContext"]>;
 export interface GuardHookOptions extends GuardOptions {
   /** The model's window, in tokens. */
   contextWindow: number;
-  /** Also look for a way out before the last limit is reached, keeping so many tokens free for the answer. Default: no. */
+  /** Also find a route before the hard limit is reached, keeping so many tokens free for the answer. Default: no. */
   precheck?: { reserve: number };
 }
 
 /** A guarded `transformContext`. */
 export interface GuardedContext extends TransformContext {
-  /** Takes the guard away again: what it was put around, or nothing. */
+  /** Removes the guard. Returns the inner hook, if there is one. */
   uninstall(): TransformContext | undefined;
 }
 
 /**
- * A `transformContext` hook that runs another first, if there is one, and then the guard. It throws `context_overflow`
- * where the messages do not fit; the error of a precheck has the route as `raw`.
+ * A `transformContext` hook that first runs another one, if there is one, and then the guard. It throws `context_overflow`
+ * if the messages do not fit; the error of a precheck has the route as `raw`.
  */
 export function guardedContext(options: GuardHookOptions, inner?: TransformContext): GuardedContext {
   const { contextWindow, precheck } = options;

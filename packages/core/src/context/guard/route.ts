@@ -1,7 +1,7 @@
-// The room of the way out: what to do about a request that is too large, before it is sent.
+// The room of the route: what to do about a request that is too large, before it is sent.
 //
-// Compaction costs a model call and loses words. Shorter results, or a lower limit on the answer, cost nothing: where
-// they are enough, nothing is compacted.
+// Compaction costs a model call and loses words. Shorter results, or a lower output limit, cost nothing: if they are enough,
+// nothing is compacted.
 
 import { guardTexts } from "../guard.ts";
 
@@ -19,32 +19,32 @@ export interface RouteAsk {
   reducible: number;
   /** How many messages there are. Default: 0. */
   messages?: number;
-  /** What the estimate is multiplied by, since it may be too low. 1 for tokens the provider counted. Default: 1.2. */
+  /** The estimate is multiplied by this, because it may be too low. Use 1 for tokens that the provider counted. Default: 1.2. */
   safety?: number;
 }
 
 export interface RouteAnswer {
   route: Route;
-  /** The tokens asked about, with the margin for error. */
+  /** The given tokens, with the margin for error. */
   tokens: number;
-  /** What they may be. */
+  /** The limit for them. */
   budget: number;
-  /** By how much they are too many, 0 when they fit. */
+  /** By how much they exceed it, 0 if they fit. */
   overflow: number;
-  /** In the words of an error, unless it fits. */
+  /** An error text, unless it fits. */
   error?: string;
 }
 
-/** More messages than this are not looked through for results to shorten without compacting too. */
+/** With more messages than this, results are not shortened without a compaction. */
 const manyMessages = 200;
 
-/** Which way out there is. */
+/** Which route to take. */
 export function routeOf(ask: RouteAsk): RouteAnswer {
   const tokens = Math.ceil(ask.tokens * (ask.safety ?? 1.2));
   const budget = Math.max(1, ask.window - ask.reserve);
   const overflow = Math.max(0, tokens - budget);
   if (overflow === 0) return { route: "fits", tokens, budget, overflow };
-  // Room for half as much again, and at least for 512 tokens: the estimate may be wrong in both places.
+  // Half as much again is freed, and at least 512 tokens more, because both estimates may be wrong.
   const needed = Math.max(overflow * 4 + 512 * 4, Math.ceil(overflow * 4 * 1.5));
   const route =
     ask.reducible <= 0
@@ -56,8 +56,8 @@ export function routeOf(ask: RouteAsk): RouteAnswer {
 }
 
 /**
- * The output limit that still fits behind the input, at least 16 tokens: a limit that is too high is lowered, nothing is
- * compacted for it. As it was where it fits or something is not known.
+ * The output limit that still fits after the input, at least 16 tokens: a limit that is too high is lowered, and nothing
+ * is compacted for it. Unchanged if it fits or something is unknown.
  */
 export function fittingOutput<Limit extends number | undefined>(
   maxOutputTokens: Limit,

@@ -1,7 +1,7 @@
-// The room of shortening: room is made in the history by cutting the middle out of results, the newest first.
+// The room of shortening: makes room in the history by cutting the middle out of results, the newest first.
 //
-// For the moment before a request that would not fit. What has just arrived is what made it too large, and nothing has
-// been cached of it yet. Head and tail stay: the tail says how it ended, and holds the note with the ref of the whole.
+// It is used before a request that would not fit. The newest results made it too large, and the provider has not cached them
+// yet. Head and tail stay: the tail says how it ended, and has the note with the ref of the full text.
 
 import type { Message, ToolMessage } from "../../message.ts";
 import type { MessageList } from "../../model.ts";
@@ -18,7 +18,7 @@ import {
   withText,
 } from "../stage.ts";
 
-/** Characters that every result keeps, at least. */
+/** How many characters every result keeps at least. */
 const kept = 2_000;
 
 /** How many characters `shortenResults` could free. */
@@ -26,14 +26,17 @@ export function reducibleChars(messages: MessageList): number {
   return sumOf(messages, reducible);
 }
 
-/** A result that is little over what it keeps would not become shorter by a note about that. Results with files are left alone. */
+/** A result slightly longer than what it keeps would not get shorter, because of the note. Results with files are left alone. */
 function reducible(message: Message): number {
   if (message?.role !== "tool" || typeof message.content === "string") return 0;
   if (message.content.some((part) => part?.type !== "text")) return 0;
   return Math.max(0, resultText(message).length - kept - 100);
 }
 
-/** The messages with so many characters fewer in their results, as far as that can be had: at least 2,000 of each result stay. To be stored. */
+/**
+ * The messages with so many characters fewer in their results, as far as possible: at least 2,000 of each result stay. The
+ * result is meant to be stored.
+ */
 export function shortenResults(messages: MessageList, chars: number): Staged {
   const edits: Replacement[] = [];
   let left = chars;

@@ -1,33 +1,36 @@
-// The room of the settings of pruning: anything at all goes in, settings or nothing come out.
+// The room of the settings of pruning: accepts any value, and returns valid settings or null.
 //
-// They often come from a file a person wrote. A value that cannot be used leaves the default in its place; a mode that
-// is not known switches pruning off, for no history may be cut by a slip of the pen.
+// Settings often come from a file that a person wrote. An invalid value is replaced by the default; an unknown mode turns
+// pruning off, because a typing error must not cut a history.
 
 export interface PruneOptions {
-  /** `cache-ttl`: when the provider's cache has gone cold. Anything else: off. */
+  /** `cache-ttl`: prunes when the provider's cache has expired. Anything else: off. */
   mode: "cache-ttl" | "off" | (string & {});
-  /** How long after the last request the cache is cold: `5m`, `90s`, `1h30m`; a bare number is minutes. 0: never prune. Default: 5 minutes. */
+  /**
+   * How long after the last request the cache expires: `5m`, `90s`, `1h30m`; a bare number is minutes. 0: never prune.
+   * Default: 5 minutes.
+   */
   ttl?: string | number;
-  /** Results behind this many of the last answers are never pruned. Default: 3. 0: all may be. */
+  /** Results after the Nth answer from the end are never pruned; this is N. Default: 3. 0: all may be pruned. */
   keepLastAssistants?: number;
-  /** Below this share of the window nothing is done, 0 to 1. Default: 0.3. */
+  /** Below this share of the window nothing is pruned, 0 to 1. Default: 0.3. */
   softTrimRatio?: number;
   /** From this share on results are cleared, oldest first, 0 to 1. Default: 0.5. */
   hardClearRatio?: number;
-  /** Results are not cleared unless there is this much of them, in characters. Default: 50,000. */
+  /** Results are cleared only if they have this many characters together. Default: 50,000. */
   minPrunableToolChars?: number;
   /** A result over `maxChars` keeps its head and tail. Default: 4,000; 1,500 and 1,500. */
   softTrim?: { maxChars?: number; headChars?: number; tailChars?: number };
   hardClear?: { enabled?: boolean; placeholder?: string };
-  /** Whose results may be pruned, as globs (`*`). What is denied never is; an empty `allow` is everyone. */
+  /** The tools whose results may be pruned, as globs (`*`). `deny` overrides `allow`; an empty `allow` means every tool. */
   tools?: { allow?: readonly string[]; deny?: readonly string[] };
-  /** Results with files that are left alone: all of them, or so many of the newest. Default: `all`. */
+  /** Results with files that are left alone: all of them, or this many of the newest. Default: `all`. */
   keepFileResults?: "all" | number;
   /** Also leave out the reasoning of answers before the kept ones. Default: false. */
   stripThinking?: boolean;
-  /** What a Chinese, Japanese or Korean character counts. Default: 1. */
+  /** The weight of a Chinese, Japanese or Korean character. Default: 1. */
   cjkWeight?: number;
-  /** Results over this many characters are trimmed even below `softTrimRatio`. Default: none is. */
+  /** Results over this many characters are trimmed even below `softTrimRatio`. Default: none. */
   maxToolResultChars?: number;
 }
 
@@ -87,7 +90,7 @@ export function isPrunable(tool: unknown, { allow, deny }: PruneSettings["tools"
   return allow.length === 0 || allow.some((glob) => matches(name, glob));
 }
 
-/** A glob of letters and `*`, in linear time for every name a model may make up. */
+/** Matches a glob of letters and `*`, in linear time for any name that a model may make up. */
 function matches(name: string, glob: string): boolean {
   const [first = "", ...rest] = glob.split("*");
   const last = rest.pop();

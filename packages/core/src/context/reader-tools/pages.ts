@@ -1,14 +1,14 @@
-// The room of pages: a kept text as a model reads it, some numbered lines, or a part of one line, at a time.
+// The room of pages: shows a kept text to a model in pieces: some numbered lines, or a part of one line.
 //
-// Pure: from a text and what is asked of it to the words the model gets. Every page is bounded, and says how to go on.
+// Pure: it makes the model's text from the kept text and the request. Every page has a size limit, and says how to continue.
 
 import { graphemeCount, graphemes } from "../../text/graphemes.ts";
 import { byteLength, prefixOfBytes } from "../../text/size.ts";
 
-/** The most bytes of UTF-8 that one page or one search shows. */
+/** The most bytes (UTF-8) of one page or one search. */
 export const pageBytes: number = 64 * 1024;
 
-/** A kept text: its ref, and the tool that reads it, for the hints. */
+/** A kept text: its ref, and the name of the tool that reads it, for the hints. */
 export interface Kept {
   text: string;
   ref: string;
@@ -16,21 +16,21 @@ export interface Kept {
 }
 
 export interface PageAsk {
-  /** Lines to leave out in front. Default: 0. */
+  /** How many lines to skip at the start. Default: 0. */
   offset?: number;
-  /** The most lines. Default: all there are. */
+  /** The most lines. Default: all. */
   limit?: number;
-  /** Graphemes of a line before it is clipped. Default: 1,000. */
+  /** How many graphemes of a line are shown. Default: 1,000. */
   maxLineLength?: number;
 }
 
-/** The lines of a text, whatever ends them. */
+/** The lines of a text, with LF or CRLF line ends. */
 export const linesOf = (text: string): string[] => text.split(/\r?\n/);
 
 /** A line with its number, counted from 1. */
 export const numbered = (line: string, index: number): string => `${String(index + 1).padStart(5)}  ${line}`;
 
-/** Some lines of a text, at most 64 KiB of them. */
+/** Some lines of a text, at most 64 KiB. */
 export function readLines(kept: Kept, ask: PageAsk = {}): string {
   const lines = linesOf(kept.text);
   const { offset = 0, limit = lines.length, maxLineLength = 1_000 } = ask;
@@ -67,7 +67,7 @@ export function readLines(kept: Kept, ask: PageAsk = {}): string {
 export interface LineAsk {
   /** Counted from 1. */
   line: number;
-  /** Graphemes to leave out in front. Default: 0. */
+  /** How many graphemes to skip at the start. Default: 0. */
   offset?: number;
   /** The most graphemes. Default: 10,000; at most 100,000. */
   limit?: number;
@@ -98,7 +98,7 @@ export function readLine(kept: Kept, ask: LineAsk): string {
   return `${head}\n\nUse char_offset=${end} to continue.\n${lineCall(kept, ask.line, end, limit)}`;
 }
 
-/** The call that reads a part of a line, in words. */
+/** The call that reads a part of a line, as text. */
 export function lineCall(
   { ref, readTool }: Kept,
   line: number,
@@ -109,7 +109,7 @@ export function lineCall(
 }
 
 function clip(line: string, max: number): string {
-  // No text has more graphemes than code units.
+  // A text never has more graphemes than code units.
   if (line.length <= max) return line;
   const start = graphemes(line, 0, max);
   return start.length < line.length ? `${start}...` : line;

@@ -1,14 +1,15 @@
-// The room of the search: the lines of a kept text that match, with some around them.
+// The room of the search: the matching lines of a kept text, with some lines around them.
 //
-// A model's regular expression runs in an engine whose time is linear in the text, so that no pattern can hang a
-// process; what that engine lacks (look-around, back-references) is refused in words. Long searches let others work.
+// A model's regular expression runs in an engine with linear time, so no pattern can block the process; what that engine
+// does not support (lookaround, backreferences) is refused with an explanation. A long search pauses regularly to let other
+// work run.
 
 import { byteLength } from "../../text/size.ts";
 import { type Kept, lineCall, linesOf, numbered, pageBytes } from "./pages.ts";
 
 export interface SearchAsk {
   pattern: string;
-  /** Whether the pattern is a regular expression (RE2 syntax). Default: false, it is meant literally. */
+  /** Whether the pattern is a regular expression (RE2 syntax). Default: false, it is matched literally. */
   regex?: boolean;
   /** Lines to show before and after each match. Default: 0. */
   before?: number;
@@ -17,21 +18,21 @@ export interface SearchAsk {
   maxMatches?: number;
 }
 
-/** A pattern that cannot be used. */
+/** An invalid pattern. */
 export class PatternError extends Error {
   override readonly name = "PatternError";
 }
 
 const mostPattern = 1_000;
-/** Characters of one line that a regular expression looks at. */
+/** How many characters of a line a regular expression is matched against. */
 const mostOfLine = 100_000;
-/** Characters looked at before others may work. */
+/** How many characters are searched before other work may run. */
 const stride = 200_000;
 
 /**
- * The lines that match, each with its surroundings, at most 64 KiB in all.
- * @param kept one text, or several, which are searched one after the other until there are enough matches
- * @throws PatternError when the pattern cannot be used; whatever the signal's reason is, when it fires
+ * The matching lines, each with the lines around it, at most 64 KiB in all.
+ * @param kept one text, or several, which are searched one after another until there are enough matches
+ * @throws PatternError for an invalid pattern; the signal's reason, if it fires
  */
 export async function searchLines(
   kept: Kept | AsyncIterable<Kept>,
@@ -54,17 +55,17 @@ export async function searchLines(
   return `${found}\n\n(A regular expression looks at the first ${mostOfLine} characters of a line; line ${half} is longer.)`;
 }
 
-/** How far a search is. */
+/** The progress of a search. */
 interface Search {
   shown: string[];
   bytes: number;
-  /** Characters looked at since others last worked. */
+  /** Characters searched since the last pause. */
   looked: number;
   /** There is more than may be shown. */
   more: boolean;
-  /** The first match alone is more than may be shown: what is said instead. */
+  /** The first match alone is more than may be shown: the text that replaces it. */
   tooLarge?: string;
-  /** The first line that is only looked at in part. */
+  /** The first line that was searched only in part. */
   half?: number;
 }
 
@@ -101,7 +102,7 @@ async function matcherOf({ pattern, regex }: SearchAsk): Promise<(line: string) 
   if (regex !== true) return (line) => line.includes(pattern);
   if (pattern.length > mostPattern)
     throw new PatternError(`a regular expression may have ${mostPattern} characters, not ${pattern.length}`);
-  // Loaded late: hardly any run needs it.
+  // Loaded only when needed: hardly any run needs it.
   const { RE2JS } = await import("re2js");
   try {
     const expression = RE2JS.compile(pattern);

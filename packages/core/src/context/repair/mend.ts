@@ -1,7 +1,7 @@
-// The room of mending: one message, and each part of it, as the vocabulary of messages has them.
+// The room of mending: makes one message, and each of its parts, valid.
 //
-// Other programs leave members out, put null and strings where lists belong, and cut emoji in two. What cannot be read
-// is left out; what is signed is never touched, for a provider would refuse it changed.
+// Other programs leave members out, put null and strings in place of lists, and cut emoji in two. What cannot be read is
+// left out. Signed content is never changed, because a provider would refuse it then.
 
 import { isObject } from "../../json/object.ts";
 import {
@@ -25,7 +25,7 @@ import type { RepairPolicy, RepairTexts } from "./policy.ts";
 
 const namePattern = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** The message, mended; the same where nothing was wrong; undefined where nothing of it can be used. */
+/** The repaired message; the same object if nothing was wrong; undefined if nothing of it can be used. */
 export function mendMessage(given: Message, policy: RepairPolicy, texts: RepairTexts): Message | undefined {
   if (typeof given !== "object" || given === null) return undefined;
   const content = mendContent(given, policy, texts);
@@ -52,7 +52,7 @@ export function mendMessage(given: Message, policy: RepairPolicy, texts: RepairT
 
 const unknownOrigin: Origin = { api: "unknown", provider: "unknown", model: "unknown" };
 
-/** Where an answer came from and why it ended are known, or said to be unknown: other programs have words for them, or nothing. */
+/** Every answer gets an origin and a stop reason, `unknown` if need be: other programs have other words for them, or none. */
 function mendAnswer(given: AssistantMessage, content: Part[]): AssistantMessage {
   const origin = isObject(given.origin) ? given.origin : unknownOrigin;
   const kind: StopKind = content.some((part) => part.type === "tool_call") ? "tool_use" : "end_turn";
@@ -73,7 +73,7 @@ function mendContent(given: Message, policy: RepairPolicy, texts: RepairTexts): 
     if (given.role !== "assistant" && part.type !== "text" && part.type !== "file") return [];
     return mendPart(part, policy, texts, own);
   });
-  // An empty part says nothing and is refused everywhere; a message that is nothing else goes as a whole.
+  // An empty part says nothing and is refused everywhere; a message that has nothing else is dropped.
   const said = parts.filter((part) => part.type !== "text" || part.text !== "" || part.opaque !== undefined);
   if (given.role === "tool" && said.length === 0) return parts;
   return said.every((part) => part.type === "text" && part.text.trim() === "" && part.opaque === undefined)
@@ -144,7 +144,7 @@ function mendCall(part: ToolCallPart, policy: RepairPolicy): ToolCallPart[] {
   return [{ ...part, id, name, args, rawArgs, ...(argsError === undefined ? {} : { argsError }) }];
 }
 
-/** The middle of a long text is cut out, at whole characters. */
+/** Cuts out the middle of a long text, at whole characters. */
 function cut(text: string, { maxPartChars: most }: RepairPolicy, texts: RepairTexts): string {
   if (most === undefined || text.length <= most) return text;
   const noteFor = (left: number): string => texts.cut.replace("{n}", String(left));
@@ -156,7 +156,7 @@ function cut(text: string, { maxPartChars: most }: RepairPolicy, texts: RepairTe
 
 const textIn = (value: unknown): string => (typeof value === "string" ? value : "");
 
-/** The id by which a call and its result know each other, mended alike on both sides; one that is blank is none. */
+/** The id that a call and its result share, repaired in the same way on both sides; a blank one counts as none. */
 function idIn(value: unknown): string {
   const id = textIn(value).toWellFormed();
   return id.trim() === "" ? "" : id;
@@ -164,7 +164,7 @@ function idIn(value: unknown): string {
 
 const nameIn = (value: unknown): string => textIn(value).toWellFormed().trim();
 
-/** The value without lone surrogates: one in a request makes the whole body unreadable (F094). */
+/** The value without lone surrogates: one of them makes a whole request body unreadable (F094). */
 function wellFormedJson(value: Json): Json {
   if (typeof value === "string") return value.toWellFormed();
   if (Array.isArray(value)) {

@@ -1,31 +1,31 @@
-// The room of pairing: every call has exactly one result, right behind its answer, in call order.
+// The room of pairing: every call has exactly one result, directly after its answer, in call order.
 //
-// What Rondo itself writes is always so. Histories from elsewhere are made so before they are used: results are moved
-// to their calls, missing ones are answered, stray and double ones are left out, and a call id that was used before
-// becomes another on both sides. A history that is in order comes back as it is, by identity.
+// Histories that Rondo writes are always so. Those from elsewhere are repaired before they are used: results are moved to
+// their calls, missing ones are added, stray and duplicate ones are left out, and a call id that was used before is replaced
+// on both sides. A valid history is returned as it is, by identity.
 
 import type { AssistantMessage, Message, Part, ToolCallPart, ToolMessage } from "../../message.ts";
 import { callsOf } from "../../message.ts";
 
 export interface Pairing {
-  /** What the model reads where a call has no result. */
+  /** What the model reads if a call has no result. */
   missing: string;
-  /** A call without a result is answered with `missing`, or left out. */
+  /** A call without a result gets the text `missing`, or is left out. */
   unanswered: "answer" | "drop";
   /**
-   * Answers that ended in an error or an abort. `as_others`; `answered`: their calls stay where they have results, and
-   * no result is made up; `none`: their calls and results are left out.
+   * For answers that ended with an error or an abort. `as_others`: like other answers. `answered`: calls with results are
+   * kept, and no results are made up. `none`: their calls and results are left out.
    */
   failed: "as_others" | "answered" | "none";
-  /** An id as it should be, given those that are taken. */
+  /** Makes an id valid, given those that are taken. */
   id(id: string, taken: ReadonlySet<string>): string;
 }
 
-/** What the model reads where a call has no result. */
+/** What the model reads if a call has no result. */
 export const missingResult: string =
   "There is no result for this call in the history; its outcome is unknown.";
 
-/** The same conversation with every call answered once, and nothing else changed. */
+/** The same conversation with exactly one result for each call, and nothing else changed. */
 export function closeOpenCalls(messages: readonly Message[]): readonly Message[] {
   if (isPaired(messages)) return messages;
   return pairUp(messages, {
@@ -36,7 +36,7 @@ export function closeOpenCalls(messages: readonly Message[]): readonly Message[]
   });
 }
 
-/** The same conversation with every call answered once, and each call id as the rules want it. */
+/** The same conversation with exactly one result for each call, and each call id as the rules require. */
 export function pairUp(messages: readonly Message[], rules: Pairing): readonly Message[] {
   const results = resultsOf(messages);
   const taken = new Set<string>();
@@ -64,7 +64,7 @@ export function pairUp(messages: readonly Message[], rules: Pairing): readonly M
   return sameItems(paired, messages) ? messages : paired;
 }
 
-/** Whose result each result is: the last call before it that has its id and no result yet, else the first after it. */
+/** The call of each result: the last call before it that has its id and no result yet, else the first one after it. */
 function resultsOf(messages: readonly Message[]): Map<ToolCallPart, ToolMessage> {
   const results = new Map<ToolCallPart, ToolMessage>();
   const turns = new Map<string, ToolCallPart[]>();
@@ -112,7 +112,7 @@ export function sameItems<T>(one: readonly T[], other: readonly T[]): boolean {
   return one.length === other.length && one.every((item, at) => item === other[at]);
 }
 
-/** Whether every call is answered once, right behind its answer, in call order, and nothing else is. */
+/** Whether every call has exactly one result, directly after its answer, in call order, and there are no other results. */
 export function isPaired(messages: Iterable<Message>): boolean {
   let open: string[] = [];
   for (const message of messages) {

@@ -1,19 +1,19 @@
-// The room of the repair's policy: what providers differ in, and what is said where something is missing.
+// The room of the repair's policy: what differs between providers, and the texts for what is missing.
 
 import type { Origin } from "../../message.ts";
 import { missingResult } from "./pairing.ts";
 
-/** What repair says in a history. */
+/** The texts that repair writes into a history. */
 export interface RepairTexts {
-  /** In place of a result that is missing. */
+  /** In place of a missing result. */
   missing: string;
-  /** The name of a tool that nobody named. */
+  /** The name of a tool without a name. */
   unknownTool: string;
-  /** A person's words where the history must begin with them. */
+  /** The user's text if the history must begin with the user. */
   first: string;
-  /** A person's words between two answers. */
+  /** The user's text between two answers. */
   proceed: string;
-  /** The model's words between two of a person's messages. */
+  /** The model's text between two user messages. */
   noted: string;
   /** In place of what was cut out of a part. `{n}` is the number of characters. */
   cut: string;
@@ -30,31 +30,34 @@ export const repairTexts: RepairTexts = {
 
 export interface RepairPolicy {
   texts?: Partial<RepairTexts>;
-  /** A call without a result: answered with a synthetic error, or left out. Default: `answer`. */
+  /** A call without a result gets a synthetic error, or is left out. Default: `answer`. */
   unanswered?: "answer" | "drop";
   /**
-   * Answers that ended in an error or an abort: their calls stay where they have results and none are made up
-   * (`answered`, the default), or their calls and results are left out (`none`).
+   * For answers that ended with an error or an abort. `answered` keeps calls that have results, and makes up no results.
+   * `none` leaves out their calls and results. Default: `answered`.
    */
   failed?: "answered" | "none";
-  /** Calls without an id, arguments or a name of letters, digits, "_" and "-": mended as far as can be (default), or left out. */
+  /**
+   * Calls without an id, arguments or a name of letters, digits, "_" and "-" are repaired as far as possible, or left out.
+   * Default: `mend`.
+   */
   malformed?: "mend" | "drop";
-  /** Names a call may have; others are left out. Default: any. */
+  /** Allowed names of calls; others are left out. Default: any. */
   toolNames?: readonly string[];
-  /** An id as it should be, given those that are taken; must give one that is free. Default: as it is, numbered where it is taken. */
+  /** Makes an id valid, given those that are taken; must return a free one. Default: the id itself, with a number if it is taken. */
   id?: (id: string, taken: ReadonlySet<string>) => string;
-  /** Neighbours of one role: left (default), joined into one message, or a word of the other put between. */
+  /** Adjacent messages of one role: kept, joined into one message, or separated by a message of the other role. Default: `keep`. */
   neighbours?: "keep" | "merge" | "bridge";
-  /** The first message, system messages aside, is a person's. Default: false. */
+  /** The first message, except system messages, must be the user's. Default: false. */
   userFirst?: boolean;
-  /** The last message is not the model's. Default: false. */
+  /** The last message must not be the model's. Default: false. */
   assistantLast?: "keep" | "proceed";
-  /** Whose reasoning may stay as it is. Reasoning of another origin is then kept, left out, or becomes text. */
+  /** The origin whose reasoning stays as it is. Reasoning of other origins is treated as `foreignReasoning` says. */
   origin?: Origin;
-  /** Default: `keep`, which the codecs do not send. */
+  /** Default: `keep`; codecs do not send it. */
   foreignReasoning?: "keep" | "drop" | "text";
   /** Reasoning of any origin is left out. Default: false. */
   dropReasoning?: boolean;
-  /** The most characters a part may have; the middle of a longer one is cut out, with a note. Default: any number. */
+  /** The most characters of a part; the middle of a longer one is replaced by a note. Default: no limit. */
   maxPartChars?: number;
 }

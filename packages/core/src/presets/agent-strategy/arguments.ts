@@ -1,7 +1,8 @@
-// The room of the strategy's arguments: whether a call may be made with what the model wrote, and the words if not.
+// The room of the strategy's arguments: whether a call may run with the arguments that the model wrote, and the error text
+// if not.
 //
-// Everything fails closed: what cannot be read, is not known, is missing, or is not among the options is told to the
-// model, and the tool is not called. The tool's own schema is asked after this, never instead of it.
+// Everything fails closed. If arguments cannot be read, are unknown, missing, or not among the options, the model is told so
+// and the tool is not called. The tool's own schema is checked after this, never instead of it.
 
 import { messageOf } from "../../errors.ts";
 import { isObject, objectOf, ownMember } from "../../json/object.ts";
@@ -10,10 +11,10 @@ import { saysMoreElsewhere, takesMore } from "../../schema/unknown-keys.ts";
 import { charsOf } from "../../text/size.ts";
 import type { ArgsCheck, Tool } from "../../tool.ts";
 
-/** What parsing came to. `error` is what stands behind `tool arguments parse error: `. */
+/** The outcome of parsing. `error` is the text after `tool arguments parse error: `. */
 export type ParsedArguments = { ok: true; args: JsonObject } | { ok: false; error: string };
 
-/** Reads a call's arguments as the model wrote them. An empty text is no arguments; a blank one is not JSON. */
+/** Reads a call's arguments as the model wrote them. An empty text means no arguments; blanks alone are not JSON. */
 export function parseToolArguments(raw: unknown): ParsedArguments {
   if (typeof raw !== "string") return { ok: false, error: "tool arguments must be a JSON object string" };
   if (raw === "") return { ok: true, args: {} };
@@ -29,19 +30,22 @@ export function parseToolArguments(raw: unknown): ParsedArguments {
 }
 
 export interface ArgumentRules {
-  /** Unknown keys, missing parameters, numbers and booleans in texts, tools without a schema. Without it only options are checked. */
+  /**
+   * Check unknown keys, missing parameters, numbers and booleans in strings, and tools without a schema. Without it only
+   * options are checked.
+   */
   strict: boolean;
   /** With `strict`: whether a tool without a schema may be called with arguments, within limits. */
   allowSchemaless: boolean;
-  /** Parameters a tool gets beside the call's arguments, which win over them. */
+  /** Parameters that a tool gets in addition to the call's arguments, which override them. */
   runtime: JsonObject;
 }
 
 const limits = { keys: 16, keyCharacters: 64, valueCharacters: 2_048 };
 
 /**
- * The tool's check with the strategy's before it. `args` stays what the model wrote, mended; `value` is what `execute`
- * takes, the runtime parameters among it: those may be secrets, and must not reach a journal.
+ * The tool's check, after the strategy's own. `args` are the arguments that the model wrote, coerced. `value` is what
+ * `execute` gets, with the runtime parameters in it: those may be secrets, and must not get into a journal.
  */
 export function checkedArguments(tool: Tool, rules: ArgumentRules): Tool["check"] {
   const properties = objectOf(tool.definition.inputSchema.properties);
@@ -64,7 +68,7 @@ export function checkedArguments(tool: Tool, rules: ArgumentRules): Tool["check"
   };
 }
 
-/** @throws Error whose message says what does not fit */
+/** @throws Error saying what does not fit */
 function checkStrategy(
   tool: Tool,
   properties: JsonObject,
@@ -100,14 +104,14 @@ function checkStrategy(
   );
 }
 
-/** Whether a schema is as good as none: it names no member, and says nothing of those it does not name. */
+/** Whether a schema is as good as none: it names no members, and does not restrict others. */
 function saysNothing(schema: JsonObject): boolean {
   const { properties, additionalProperties, unevaluatedProperties } = schema;
   if (saysMoreElsewhere(schema) || Object.keys(objectOf(properties)).length > 0) return false;
   return Object.keys(objectOf(additionalProperties ?? unevaluatedProperties)).length === 0;
 }
 
-/** A value as its type and its options ask for it. */
+/** A value as its type and its options require it. */
 function withOptions(key: string, value: Json, schema: JsonObject, strict: boolean): Json {
   const typed = strict ? coerced(key, value, schema) : value;
   if (!Array.isArray(schema.enum)) return typed;
@@ -158,7 +162,7 @@ function typesOf(schema: Json | undefined): Json[] {
   return Array.isArray(type) ? type : [type ?? null];
 }
 
-/** A list as the model reads it: `['a', 'b', 3]`. */
+/** A list in the form the model reads: `['a', 'b', 3]`. */
 function listed(items: readonly Json[]): string {
   return `[${items.map((item) => (typeof item === "string" ? `'${item}'` : shown(item))).join(", ")}]`;
 }

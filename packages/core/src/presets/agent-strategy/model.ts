@@ -1,7 +1,7 @@
-// The room of the strategy's model: a model whose answers read as that system reads them.
+// The room of the strategy's model: wraps a model so that its answers read as that system reads them.
 //
-// The same model, one layer thicker: calls nobody can answer are left out, a call told twice counts once, arguments
-// are read by the strategy's own words, and what was never there (a null message, a null text) does no harm.
+// Calls that cannot be answered are left out. A call that was sent twice counts once. Arguments are read with the strategy's
+// own words. A null message or a null text does no harm.
 
 import { fittingOutput } from "../../context/guard/route.ts";
 import { isObject } from "../../json/object.ts";
@@ -18,20 +18,20 @@ import { parseToolArguments } from "./arguments.ts";
 import { modelMessages } from "./outputs.ts";
 
 export interface StrategyModel {
-  /** Whether deltas are told. `false`: an answer comes as a whole. */
+  /** Whether deltas are emitted. `false`: an answer comes as a whole. */
   streams: boolean;
-  /** Whether it is shown images. `false`: they are words, as all files of users are then. */
+  /** Whether the model is sent images. `false`: images become words, as all files of users then do. */
   sees: boolean;
-  /** How many tokens a request takes, for a model whose window and output limit are known. Default: a token for 4 characters. */
+  /** Counts the tokens of a request, for a model with a known window and output limit. Default: one token for 4 characters. */
   countTokens?: (request: ModelRequest) => number;
 }
 
-/** The output limit that still fits the window: 16 tokens at least. */
+/** The output limit that still fits into the window, at least 16 tokens. */
 export function recalcMaxTokens(promptTokens: number, maxTokens: number, contextWindow: number): number {
   return fittingOutput(maxTokens, promptTokens, contextWindow);
 }
 
-/** The model as the strategy takes it. */
+/** The model as the strategy uses it. */
 export function strategyModel(model: Model, options: StrategyModel): Model {
   const { streams, sees, countTokens = tokensOf } = options;
   return {
@@ -47,7 +47,7 @@ export function strategyModel(model: Model, options: StrategyModel): Model {
   };
 }
 
-/** The request for a model that does not see. Whether one does is its own: one that stands in for another is known only here. */
+/** The request for a model that cannot see images. This is decided here, because a stand-in model may differ from the one it replaces. */
 function inWords(request: ModelRequest): ModelRequest {
   const messages = [...request.messages];
   const shown = modelMessages(messages, true);
@@ -100,11 +100,11 @@ function read(given: AssistantMessage | null | undefined, model: Model, io: Mode
   const content = readParts(message.content, io, withoutIds.has(origin.api));
   const calls = content.some((part) => part.type === "tool_call");
   if (calls || message.stop.wire !== "tool_use") return { ...message, content };
-  // The word asks for tools and no call can be answered: it is an answer without calls.
+  // The stop word says tool calls, but no call can be answered: so this is an answer without calls.
   return { ...message, content, stop: { ...message.stop, kind: "end_turn", wire: "end_turn" } };
 }
 
-/** Protocols that need no ids: there a call without one is whole, and the loop gives it one. */
+/** Protocols without call ids: a call without an id is complete there, and the loop gives it one. */
 const withoutIds: ReadonlySet<string> = new Set(["google-generative-ai"]);
 
 function readParts(parts: readonly Part[], io: ModelIo, mayLackId: boolean): Part[] {
@@ -126,7 +126,7 @@ function readParts(parts: readonly Part[], io: ModelIo, mayLackId: boolean): Par
   return content;
 }
 
-/** Arguments are written again from what was read of them; what could not be read is `{}`. */
+/** The arguments are written again from what was parsed; those that could not be parsed become `{}`. */
 function readCall(part: ToolCallPart, io: ModelIo): ToolCallPart {
   const { argsError, ...call } = part;
   const parsed = parseToolArguments(part.rawArgs as unknown);

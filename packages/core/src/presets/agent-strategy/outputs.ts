@@ -1,7 +1,7 @@
 // The room of the strategy's tool outputs: what the model reads of them, and what only the user gets.
 //
-// The model reads one text. Images and files go to the user: they stand in the result behind the text, marked, so that
-// the journal and the view have them, and are taken out of every request.
+// The model reads one text. Images and files are for the user: they are in the result after the text, marked, so that the
+// journal and the view have them, and they are removed from every request.
 
 import { messageOf } from "../../errors.ts";
 import { base64 } from "../../json/base64.ts";
@@ -10,19 +10,20 @@ import { textFor as shownAsText } from "../../tool/outputs.ts";
 import { lazinessOf } from "../../tool/render.ts";
 import { resultWith, ToolResult } from "../../tool/tool-result.ts";
 
-/** Reads a local file for the user. Undefined: there is none. Rejects when it may not or cannot be read. */
+/** Reads a local file for the user. Undefined: there is no such file. Rejects if it must not or cannot be read. */
 export type LocalFiles = (path: string) => Promise<{ data: Uint8Array; name: string } | undefined>;
 
-/** What marks a part that the model does not get. `meta` is what the user's program is told of a blob. */
+/** The mark of a part that the model does not get. `meta` is passed to the user's program with a blob. */
 export const forUser = "for_user";
 
 const failedFile = "Failed to process generated image file.";
 
 /**
- * What a tool returned as one result.
- * @param root local images begin with it and a slash
- * @param failed hears why a local file could not be read: the user reads a fixed text, for the reason may hold a path
- * @throws Error what is wrong with a value that is no result yet
+ * Turns what a tool returned into one result.
+ * @param root local images start with it and a slash
+ * @param failed gets the reason why a local file could not be read: the user only reads a fixed text, because the reason
+ * may contain a path
+ * @throws Error saying why a value is not a result yet
  */
 export async function strategyResult(
   value: unknown,
@@ -97,7 +98,7 @@ const isImage = (one: Shaped): boolean =>
 const isBlob = (one: Shaped): boolean =>
   one.type === "blob" || (one.type === "file" && typeof one.mediaType === "string" && !isImage(one));
 
-/** What the model reads of one output. */
+/** The text of one output for the model. */
 function textFor(output: unknown): string {
   if (typeof output === "string") return output;
   if (typeof output !== "object" || output === null) return `tool response: ${String(output)}.`;
@@ -112,13 +113,13 @@ function textFor(output: unknown): string {
   return `tool response: ${jsonText(output)}.`;
 }
 
-/** JSON, also of what has none in a language whose collections, errors and circles are objects. */
+/** A value as JSON, including what JavaScript has and JSON lacks: collections, errors, circular objects. */
 function jsonText(value: unknown): string {
   if (typeof value === "object" && value !== null) return shownAsText(value);
   return JSON.stringify(value) ?? String(value);
 }
 
-/** The output as the user's program gets it, whatever else was made of it. */
+/** The output as the user's program gets it, unchanged by what else was made of it. */
 function original(output: Shaped): FilePart {
   const data = output.data instanceof Uint8Array ? base64(output.data) : output.data;
   const mediaType =
@@ -138,8 +139,8 @@ function original(output: Shaped): FilePart {
 }
 
 /**
- * The messages for one request: nothing that is only the user's, and the user's images and files as words, where the
- * model does not see or has seen them. The same list, by identity, when there is nothing to change.
+ * The messages for one request: without what is only for the user, and with the user's images and files as words, if the
+ * model cannot see or has seen them already. Returns the same list if nothing changes.
  */
 export function modelMessages(messages: readonly Message[], hideFiles: boolean): readonly Message[] {
   let changed = false;

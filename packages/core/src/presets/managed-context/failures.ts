@@ -1,6 +1,7 @@
-// The room of failure kinds: a failed model call by the words clients of the managed-context agent know.
+// The room of failure kinds: failed model calls in the words that clients of the managed-context agent know.
 //
-// Read from the kind and the status, never from a provider's text. What is no failure of a model has no kind.
+// Determined from the error's kind and the status, never from a provider's text. A failure that is not a model's has no
+// kind.
 
 import { type ErrorData, type ErrorKind, errorWith, messageOf, RondoError } from "../../errors.ts";
 import { type Model, modelFace } from "../../model.ts";
@@ -48,7 +49,7 @@ const byStatus: { readonly [status: number]: FailureKind } = {
   529: "overloaded",
 };
 
-/** What kind of failure it was; undefined for one that is not the model's or the provider's. */
+/** The kind of a failure; undefined if it is not the model's or the provider's. */
 export function failureKind(error: Pick<ErrorData, "kind" | "status">): FailureKind | undefined {
   const known = byKind[error.kind];
   if (known !== undefined) return known;
@@ -57,7 +58,7 @@ export function failureKind(error: Pick<ErrorData, "kind" | "status">): FailureK
   return error.kind === "invalid_request" || error.kind === "capability" ? "validation" : "provider";
 }
 
-/** Whether the same request may pass when it is made again. */
+/** Whether the same request may succeed later. */
 export function isPassing(error: Pick<ErrorData, "kind" | "status">): boolean {
   const kind = failureKind(error);
   if (kind !== "provider")
@@ -65,7 +66,7 @@ export function isPassing(error: Pick<ErrorData, "kind" | "status">): boolean {
   return error.status === undefined || error.status === 409 || error.status >= 500;
 }
 
-/** What a user reads of a failure: never a word of the provider's own. */
+/** The text that a user reads, without the provider's own words. */
 export const failureTexts: { readonly [kind in FailureKind]: string } = {
   rate_limit: "The model provider limits how often it may be asked.",
   overloaded: "The model provider is overloaded.",
@@ -80,9 +81,10 @@ export const failureTexts: { readonly [kind in FailureKind]: string } = {
 };
 
 /**
- * The same model; what it throws that is no RondoError is read by its name, the only word a stranger's error has.
- * @param way `by_status`: also by its message, for clients whose errors have no names of their own. `by_kind`: what is too
- *   large is told in our words, for where it cannot be made smaller it ends the run before the retries are asked
+ * The same model. An error it throws that is no RondoError is classified by its name, which is all that is known of a
+ * foreign error.
+ * @param way `by_status`: also by its message, for clients whose errors have no names of their own. `by_kind`: a request
+ * that is too large gets our own text, because it ends the run before the retries are asked if it cannot be made smaller
  */
 export function namedFailures(model: Model, way: "by_status" | "by_kind"): Model {
   return {

@@ -1,12 +1,12 @@
-// The room of hosted tools: tools the provider runs itself, as settings of every request but those without tools.
+// The room of hosted tools: tools that the provider runs itself, as settings of every request that may use tools.
 //
-// They stand among the provider's own options, where nothing else knows them for tools: a request that is to have
-// none, as the last one of a run at its limit, must be made without them here.
+// They are among the provider's own options, where nothing else knows that they are tools. So a request without tools, such
+// as the last one of a run at its limit, must be sent without them here.
 
 import type { JsonObject } from "../../message.ts";
 import { type Model, type ModelRequest, modelFace, type Settings } from "../../model.ts";
 
-/** The settings with hosted tools among them. */
+/** The settings, with the hosted tools added. */
 export function hostedSettings(
   { origin }: Model,
   settings: Settings | undefined,
@@ -21,7 +21,7 @@ export function hostedSettings(
   };
 }
 
-/** The same model; a request without tools that may call none goes out without hosted tools as well. */
+/** The same model; a request that has no tools and may call none is also sent without hosted tools. */
 export function withoutHosted(model: Model): Model {
   return {
     ...modelFace(model),

@@ -1,13 +1,14 @@
-// The room of empty arguments: elsewhere an empty text is no arguments, here it is a text that is no JSON.
+// The room of empty arguments: elsewhere an empty text means no arguments, here it is a text that is not JSON.
 //
-// Only where a provider writes arguments as text. One that sends objects has written none when there is no text.
+// This applies only to providers that send arguments as text. A provider that sends objects wrote no text, so an empty one
+// there means no arguments.
 
 import type { Part } from "../../message.ts";
 import { isAnswerLike, type Model, modelFace } from "../../model.ts";
 
 const sendsObjects = /^(?:anthropic|bedrock|google|ollama|ai-sdk)/;
 
-/** The same model; calls whose arguments it wrote as an empty text carry what is wrong with them. */
+/** The same model; calls whose arguments are an empty text are marked as unreadable. */
 export function emptyAsWritten(model: Model): Model {
   if (sendsObjects.test(model.origin.api)) return model;
   return {

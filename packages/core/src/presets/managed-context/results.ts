@@ -1,13 +1,13 @@
-// The room of the managed results: what a tool of this system returned, where it is told otherwise than elsewhere.
+// The room of the managed results: results that this system writes in another way than Rondo does.
 //
-// What JSON has is told as JSON, so `null` is `null`; what JSON cannot hold is told as its own text, so nothing is
-// `undefined`. Rondo elsewhere says that there was no output, and puts what JSON lacks into words.
+// What JSON can hold is written as JSON, so `null` is `null`. What JSON cannot hold is written as its own text, so nothing
+// is `undefined`. Elsewhere Rondo says that there was no output, and describes in words what JSON cannot hold.
 
 import { retold, toolWith } from "../../tool/derive.ts";
 import { ToolResult } from "../../tool/tool-result.ts";
 import type { Tool } from "../../tool.ts";
 
-/** The tool, its results told in this system's words. */
+/** The tool, with its results written in this system's way. */
 export const managedTool = (tool: Tool): Tool => toolWith(tool, retold(tool, told));
 
 function told(value: unknown): unknown {

@@ -1,7 +1,7 @@
-// The room of the managed retries: two ways of asking a failed model again, both off unless chosen.
+// The room of the managed retries: two ways to retry a failed model call. Both are off by default.
 //
-// `by_status` retries what a list of statuses names, with doubled waits. `by_kind` retries what may pass, obeys the
-// provider's own wait as far as allowed, keeps within a window, and ends with words of its own.
+// `by_status` retries the statuses of a list, with doubled waits. `by_kind` retries failures that may pass, waits as the
+// provider asks up to a maximum, stays within a period, and ends with an error text of its own.
 
 import { type ChecksOf, finite0, from0, listOf, oneOf, whole } from "../../checks.ts";
 import type { ErrorData } from "../../errors.ts";
@@ -10,23 +10,29 @@ import type { Judgement, Rule } from "../../rules/rule.ts";
 import { failureKind, failureTexts, isPassing } from "./failures.ts";
 
 export interface ManagedRetry {
-  /** How failures are chosen and waits are made. Default: `by_status` where any other of these is given, else nothing is retried. */
+  /**
+   * How failures are selected and waits are computed. Default: `by_status` if any other of these options is given, else
+   * nothing is retried.
+   */
   llmRetry?: "by_status" | "by_kind";
-  /** Calls after the first. Default: 5 (`by_status`), 2 (`by_kind`). */
+  /** Retries after the first call. Default: 5 (`by_status`), 2 (`by_kind`). */
   llmMaxRetries?: number;
   /** Default: 1,000 ms. */
   llmRetryBaseDelayMs?: number;
   /** Default: 60,000 ms. */
   llmRetryMaxDelayMs?: number;
-  /** `by_status`: what is retried beside rate limits, time-outs and lost connections. Default: 429, 500, 502, 503, 504. */
+  /**
+   * `by_status`: statuses that are retried, in addition to rate limits, timeouts and lost connections. Default: 429, 500,
+   * 502, 503, 504.
+   */
   llmRetryableStatusCodes?: readonly number[];
-  /** `by_kind`: the longest wait a provider may ask for. Default: 60,000 ms. */
+  /** `by_kind`: the longest wait that a provider may ask for. Default: 60,000 ms. */
   llmMaxRetryAfterMs?: number;
-  /** `by_kind`: no wait ends, and no call starts, later than this after the first call. Default: 1,200,000 ms. */
+  /** `by_kind`: how long after the first call a wait may end and a call may start. Default: 1,200,000 ms. */
   llmRetryWindowMs?: number;
 }
 
-/** What the options of retries must be. */
+/** The checks of the retry options. */
 export const retryChecks: ChecksOf<ManagedRetry> = {
   llmRetry: oneOf("by_status", "by_kind"),
   llmMaxRetries: whole,
@@ -37,7 +43,7 @@ export const retryChecks: ChecksOf<ManagedRetry> = {
   llmRetryWindowMs: from0,
 };
 
-/** Which way is chosen; undefined: none. */
+/** The chosen way; undefined: none. */
 export function retryWay(options: ManagedRetry): NonNullable<ManagedRetry["llmRetry"]> | undefined {
   const given = Object.entries(options).some(([name, value]) => isRetryOption(name) && value !== undefined);
   return options.llmRetry ?? (given ? "by_status" : undefined);
@@ -73,7 +79,7 @@ export function managedRetry(options: ManagedRetry): Rule<number> | undefined {
         const follows = { do: "ask_again" as const, until: at + waitMs };
         return { follows, evidence: { ...evidence, waitMs, delaySource } };
       }
-      // Another model, where the agent has one, is the agent's own rule's to say.
+      // If the agent has another model, the agent's own rule decides.
       if (nextModel(state, error) !== undefined) return undefined;
       return { follows: { do: "stop", reason: "error", error: plan.error }, evidence };
     },
@@ -106,7 +112,7 @@ function byStatus({ error, attempt, rand }: Failed, options: ManagedRetry): Plan
   const retried = kind === "rate_limit" || kind === "timeout" || kind === "network" || listed;
   if (!retried || kind === "hard_quota" || attempt >= maxAttempts) return { maxAttempts, error };
   const delay = Math.min(llmRetryBaseDelayMs * 2 ** (attempt - 1), llmRetryMaxDelayMs);
-  // What a provider asks for is not heard here.
+  // The provider's own wait is ignored here.
   return { maxAttempts, waitMs: Math.round(delay * (1 + rand / 10)), delaySource: "backoff" };
 }
 
@@ -124,7 +130,7 @@ function byKind({ error, attempt, rand, elapsedMs }: Failed, options: ManagedRet
   } = options;
   const maxAttempts = llmMaxRetries + 1;
   const kind = failureKind(error);
-  // What nobody can name is told as it is.
+  // An error without a known kind is passed on unchanged.
   if (kind === undefined) return { maxAttempts, error };
   const { status } = error;
   const ended = (suffix: string): Plan => ({

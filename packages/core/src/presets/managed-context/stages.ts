@@ -1,7 +1,7 @@
-// The room of the managed context's stages: its cache of tool outputs and its compaction, in its own words.
+// The room of the managed context's stages: its cache of tool outputs and its compaction, under their own names.
 //
-// They only name stages of the agent's pipeline. Where the system's own words changed over time both values can be
-// had; the defaults are its description's, except that a memory is always marked and a window nobody knows is no error.
+// They only set stages of the agent's context. Where the system itself changed a value over time, both values can be chosen.
+// The defaults are those of its description, except that a memory is always marked, and an unknown window is no error.
 
 import { above0, type ChecksOf, finite, finite0, flag, membersOf, orNull } from "../../checks.ts";
 import { type CompactionOptions, compactionChecks } from "../../context/compact/settings.ts";
@@ -21,34 +21,34 @@ export interface ManagedCompaction
     | "limit"
     | "withoutLimit"
   > {
-  /** Default: true. `false`: as `compaction: null`. */
+  /** `false`: the same as `compaction: null`. Default: true. */
   enabled?: boolean;
   /** Compact without being asked. Default: true. */
   auto?: boolean;
-  /** Share of the window, by the last count of tokens, from which on it compacts. Default: 0.8. */
+  /** Share of the window, by the last token count, from which on it compacts. Default: 0.8. */
   thresholdRatio?: number;
-  /** Sums up. Default: the run's own. */
+  /** The model that summarises. Default: the run's own. */
   model?: Model | null;
-  /** Turns that stay, from the end. Default: 1. */
+  /** How many turns at the end are kept. Default: 1. */
   retainLastTurns?: number;
 }
 
 export interface ToolOutputCache {
-  /** Default: true. `false`: as `toolOutputCache: null`. */
+  /** `false`: the same as `toolOutputCache: null`. Default: true. */
   enabled?: boolean;
-  /** Most bytes (UTF-8) of one result. Default: 51,200 (50 KiB). */
+  /** The most bytes (UTF-8) of one result. Default: 51,200 (50 KiB). */
   maxMessageBytes?: number;
-  /** Tokens (4 bytes each) all results may take. Default: a quarter of the window, from 20,000 to `maxBudgetTokens`. */
+  /** The most tokens (4 bytes each) of all results together. Default: a quarter of the window, from 20,000 to `maxBudgetTokens`. */
   contextBudgetTokens?: number | null;
-  /** Also the budget where the window is not known. Default: 60,000. */
+  /** The largest budget, and the budget if the window is unknown. Default: 60,000. */
   maxBudgetTokens?: number;
-  /** Which limit the quarter is of, where a model names both. Default: `context_window`. */
+  /** Which limit the quarter is taken of, if a model names both. Default: `context_window`. */
   limit?: "context_window" | "input_tokens";
-  /** Whether the oldest results give way when all of them are over the budget. Default: true. */
+  /** Whether the oldest results are trimmed when all together exceed the budget. Default: true. */
   totalBudgetTrim?: boolean;
-  /** Graphemes of a line that the reader tools show. The cut itself never looks at it. Default: 1,000. */
+  /** How many graphemes of a line the reader tools show. The cut itself ignores it. Default: 1,000. */
   maxLineLength?: number;
-  /** Where whole texts are kept. Default: beside the journal, else in memory. `null`: nowhere, and no note has a ref. */
+  /** Where full texts are kept. Default: next to the journal, else in memory. `null`: nowhere, and no note has a ref. */
   store?: BlobStore | null;
 }
 
@@ -57,7 +57,7 @@ const { withoutLimit, auto, at, keepTurns } = compactionChecks;
 const retained = { retainPrompt, retainDirectives };
 const words = { summaryPrompt, summaryDirectives, ...retained, form, limit, withoutLimit, auto };
 
-/** What the two options must be. */
+/** The checks of both options. */
 export const stageChecks: ChecksOf<{ compaction: ManagedCompaction; toolOutputCache: ToolOutputCache }> = {
   compaction: orNull(
     membersOf<ManagedCompaction>({
@@ -82,7 +82,7 @@ export const stageChecks: ChecksOf<{ compaction: ManagedCompaction; toolOutputCa
   ),
 };
 
-/** The stages of a managed context; a `null` or disabled one is off. Pruning and the guard always are. */
+/** The stages of a managed context. One that is `null` or disabled is off. Pruning and the guard are always off. */
 export function managedStages(
   compaction: ManagedCompaction | null = {},
   cache: ToolOutputCache | null = {},
@@ -131,7 +131,7 @@ function tagged(given: ManagedCompaction): NonNullable<ContextOptions["compactio
     ...(auto === undefined ? {} : { auto }),
     ...(model === undefined || model === null ? {} : { model }),
     ...(retainLastTurns === undefined ? {} : { keepTurns: retainLastTurns }),
-    // What was summed up takes its place, whatever was gained by it, and the summariser reads and writes without a limit.
+    // A summary replaces the history however little that saves, and the summariser's input and output have no limit.
     minGain: null,
     summaryMaxTokens: null,
     resultCharacters: null,

@@ -1,10 +1,10 @@
-// The room of the steerable prompt: lines that bias a model, each left out unless asked for.
+// The room of the steerable prompt: optional lines of a system prompt that influence a model.
 //
-// Words only: no line of a prompt is ever read by the loop. What goes on or stops is decided from calls alone.
+// They are only text: the loop never reads a prompt. Whether a run continues is decided by calls alone.
 
 import { silentTokens } from "../../prompt/silent.ts";
 
-/** Lines of a system prompt, by what they are about. */
+/** Lines of a system prompt, by their subject. */
 export const steerableLines = {
   narration: [
     "Default: do not narrate routine, low-risk tool calls (just call the tool).",
@@ -18,7 +18,7 @@ export const steerableLines = {
     "Before answering anything about earlier work, decisions, dates, people, preferences or open tasks: run memory_search, and go by what it finds.",
     "If you still are not sure after that, say that you looked.",
   ],
-  /** @param token what to answer with */
+  /** @param token the word that means silence */
   silence: (token: string): readonly string[] => [
     `When you have nothing to say, answer with only: ${token}`,
     "It must be the whole answer: never add it to a real one, and never put anything around it.",
@@ -26,19 +26,19 @@ export const steerableLines = {
 } as const;
 
 export interface SteerablePrompt {
-  /** What comes first, in your own words. */
+  /** The first lines, in your own words. */
   instruction?: string;
-  /** Ask for little talk around tool calls. */
+  /** Asks for little text around tool calls. */
   narration?: boolean;
   /** Skills to choose from: each a folder with a SKILL.md. */
   skills?: readonly { name: string; description: string; location: string }[];
-  /** Ask for a search of the memory before an answer; for agents with a tool named `memory_search`. */
+  /** Asks the model to search its memory before it answers; for agents with a tool named `memory_search`. */
   memory?: boolean;
-  /** Teach a word for silence: `true` is `__SILENT__`. See `isSilentReply`. */
+  /** Teaches the model a word for silence; `true` means `__SILENT__`. See `isSilentReply`. */
   silence?: boolean | string;
 }
 
-/** A system prompt of the lines asked for, in a fixed order; empty when none is. */
+/** A system prompt made of the chosen lines, in a fixed order; empty if none is chosen. */
 export function steerablePrompt(prompt: SteerablePrompt): string {
   const { instruction = "", narration, skills = [], memory, silence } = prompt;
   const token = silence === true ? silentTokens[0] : silence;

@@ -1,8 +1,8 @@
-// The room of pulled messages: a steerable session that asks for words from outside, instead of being told.
+// The room of pulled messages: a steerable session that asks the outside for messages, instead of being given them.
 //
-// A thin coat over `steer` and `followUp`. It asks where the loop would look anyway, and the loop waits for the
-// answer: steering before each model call, after each call, and when the run would end; more work only then, and
-// only when there was no steering. What was pulled is queued in the journal before anything else happens.
+// A thin layer over `steer` and `followUp`. It asks at the moments at which the loop looks for messages, and the loop waits
+// for the answer: for steering before each model call, after each tool call, and when the run would end; for more work only
+// when the run would end and there was no steering. What was pulled is queued in the journal before anything else happens.
 
 import { Agent } from "../../agent.ts";
 import { needed } from "../../checks.ts";
@@ -18,18 +18,18 @@ import type { Session } from "../../session.ts";
 import { type SteerableOptions, steerable } from "../steerable.ts";
 import { steerableStop } from "./stops.ts";
 
-/** Where messages come from: whatever is there now, each given out once. */
+/** A source of messages: returns those that are there now, each only once. */
 export type PullMessages = () =>
   | readonly (string | UserMessage)[]
   | undefined
   | Promise<readonly (string | UserMessage)[] | undefined>;
 
 export interface SteerableSessionOptions extends SteerableOptions {
-  /** Asked before each model call, after each tool (what it gives skips the rest of the calls), and at the end. */
+  /** Asked before each model call, after each tool call (messages given there skip the remaining calls), and when the run would end. */
   getSteeringMessages?: PullMessages;
   /** Asked each time the run would end. */
   getFollowUpMessages?: PullMessages;
-  /** Options of the agent beyond these, e.g. `pauseResumes`; they win. */
+  /** Further options of the agent, e.g. `pauseResumes`. They override the preset's. */
   agent?: Partial<Omit<AgentOptions, "model" | "hooks">>;
 }
 
@@ -40,21 +40,21 @@ const given = needed(
     value.every((one: unknown) => typeof one === "string" || (isObject(one) && one.role === "user")),
 );
 
-/** The session that asks: it is there once the agent has opened it. */
+/** The session that asks. It is set once the agent has opened it. */
 interface Asking {
   session?: Session;
 }
 
 /**
- * Opens a steerable session that asks for its messages. `steer` and `followUp` work beside it. A source that throws
- * ends the run with its error; the answer that was there is kept. A fork of it asks for its own.
+ * Opens a steerable session that asks for its messages. `steer` and `followUp` still work. A source that throws ends the
+ * run with its error; the answer that was there is kept. A fork of the session asks for its own messages.
  */
 export async function steerableSession(id: string, options: SteerableSessionOptions): Promise<Session> {
   const asking: Asking = {};
   return withForks(await new Agent(pulling(options, asking)).open(id), options, asking);
 }
 
-/** What a fork pulls is queued in the fork: its hooks and its models are its own. */
+/** A fork has hooks and models of its own, so what it pulls is queued in the fork. */
 function withForks(session: Session, options: SteerableSessionOptions, asking: Asking): Session {
   asking.session = session;
   const plain = session.fork.bind(session);
@@ -91,10 +91,13 @@ function pulling(options: SteerableSessionOptions, opened: Asking): AgentOptions
       throw new RondoError("internal", `${source} failed: ${messageOf(thrown)}`, { cause: thrown });
     }
   };
-  /** @param isTold whether somebody is asked behind the answer: a source that fails must not cost the run that */
+  /**
+   * @param isTold whether a hook is asked after the answer, which can throw the failure then: a source that fails must not
+   * cost the run its answer
+   */
   const askAtEnd = async (isTold: boolean): Promise<void> => {
     const { run } = opened.session?.state ?? {};
-    // A summary is an answer as well, and ends no run.
+    // A summary is an answer too, but it ends no run.
     if (run?.compacting !== undefined) return;
     try {
       if (!(await ask("steer"))) await ask("followUp");
@@ -109,7 +112,7 @@ function pulling(options: SteerableSessionOptions, opened: Asking): AgentOptions
     failure = undefined;
     if (thrown !== undefined) throw thrown;
   };
-  // The tool did its work: a source that fails after it must not spoil its result.
+  // The tool has done its work: a source that fails after it must not spoil its result.
   const askAfterCall = (): Promise<boolean> =>
     ask("steer").catch((thrown: unknown) => {
       failure ??= thrown;
@@ -126,12 +129,13 @@ function pulling(options: SteerableSessionOptions, opened: Asking): AgentOptions
           return said;
         },
         async beforeTool(call, context) {
-          // A call that could not run is a call before this one all the same. What is to be skipped is nobody's to change.
+          // A call that could not run still counts as a call before this one. A call that is then skipped is not shown to
+          // the user's hook.
           if (isBehindOneThatNeverRan(opened.session, call) && (await askAfterCall())) return undefined;
           return hooks.beforeTool?.(call, context);
         },
         async prepareStep(step, context) {
-          // No call comes before the first step: what failed behind one ended with its run.
+          // Before the first step there was no call: a failure of an earlier call ended with its run.
           if (step.step === 1) failure = undefined;
           tellFailure();
           await ask("steer");
@@ -148,13 +152,13 @@ function pulling(options: SteerableSessionOptions, opened: Asking): AgentOptions
   };
 }
 
-/** Whether the call before this one, in the answer's order, was answered without running. */
+/** Whether the call before this one, in the order of the answer, got its result without running. */
 function isBehindOneThatNeverRan(session: Session | undefined, { key }: CallView): boolean {
   const before = session?.state.run?.turn?.calls[placeIn(key) - 1];
   return before?.result !== undefined && !hasBegun(before);
 }
 
-/** The same model; before an answer that would end the run is handed on, somebody is asked. */
+/** The same model, but before it returns an answer that would end the run, it asks for messages. */
 function asking(model: Model, ask: (isTold: boolean) => Promise<void>): Model {
   return {
     ...modelFace(model),
@@ -163,14 +167,14 @@ function asking(model: Model, ask: (isTold: boolean) => Promise<void>): Model {
       const isEnd = isAnswerLike(message) && callsOf(message).length === 0;
       const word = isEnd ? steerableStop(message.stop) : "error";
       if (word !== "error" && word !== "aborted")
-        // What was cut off ends the run without another question.
+        // After an answer that was cut off no hook is asked, so a failure must be thrown now.
         await unlessAborted(ask(word !== "length"), io.signal);
       return message;
     },
   };
 }
 
-/** Waits for it, but not beyond an abort: the answer that is there must not be lost with it. */
+/** Waits for it, but not after an abort, which would lose the answer that is there. */
 async function unlessAborted(asked: Promise<void>, signal: AbortSignal): Promise<void> {
   let stop = (): void => {};
   const aborted = new Promise<void>((resolve) => {
@@ -181,7 +185,7 @@ async function unlessAborted(asked: Promise<void>, signal: AbortSignal): Promise
     await (signal.aborted ? undefined : Promise.race([asked, aborted]));
   } finally {
     signal.removeEventListener("abort", stop);
-    // What it still throws after an abort is nobody's to hear.
+    // Nobody needs an error that comes after the abort.
     asked.catch(() => {});
   }
 }

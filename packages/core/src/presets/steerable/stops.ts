@@ -1,16 +1,17 @@
-// The room of the steerable preset's stop words: why an answer ended, in the six words that system has.
+// The room of the steerable preset's stop words: why an answer ended, in that system's six words.
 //
-// They are for eyes: the loop goes by the content, and only an error or an abort ends it whatever the answer holds.
+// They are only shown. The loop decides by the content of an answer; only an error or an abort ends the run whatever the
+// content is.
 
 import type { Stop, StopKind } from "../../message.ts";
 
-/** Why an answer ended, in few words. `unknown`: a word nobody has heard of; `stop.raw` has it. */
+/** Why an answer ended. `unknown`: an unknown stop word, which is in `stop.raw`. */
 export type SteerableStop = "stop" | "toolUse" | "length" | "error" | "aborted" | "unknown";
 
 const words: { readonly [kind in StopKind]: SteerableStop } = {
   end_turn: "stop",
   stop_sequence: "stop",
-  // A paused answer is an end here: whoever wants it resumed sets `pauseResumes`.
+  // A paused answer ends here. If it should be resumed, set `pauseResumes`.
   pause: "stop",
   tool_use: "toolUse",
   max_tokens: "length",
@@ -23,7 +24,7 @@ const words: { readonly [kind in StopKind]: SteerableStop } = {
   unknown: "unknown",
 };
 
-/** The word for an answer's end: what the provider's own word says, unless the answer broke off. */
+/** The word for an answer's end, from the provider's own stop word, unless the answer broke off. */
 export function steerableStop(stop: Stop): SteerableStop {
   return words[stop.kind === "error" || stop.kind === "aborted" ? stop.kind : stop.wire];
 }

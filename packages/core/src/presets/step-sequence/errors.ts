@@ -1,6 +1,6 @@
-// The room of the step sequence's errors: what went wrong, under the names and in the words that sequence uses.
+// The room of the step sequence's errors: what went wrong, with the names and the words of that sequence.
 //
-// Made from the end of a run, or from the step of a call that failed: nothing here decides anything.
+// They are made from a run's end, or from the step of a failed call. Nothing is decided here.
 
 import { type ErrorKind, errorFrom, RondoError } from "../../errors.ts";
 import type { RunEnd } from "../../loop/records.ts";
@@ -15,7 +15,7 @@ export type StepSequenceErrorCode =
   | "outputDecodingFailed"
   | "llmError";
 
-/** What a step sequence throws, or says of a call that failed. */
+/** The error that a step sequence throws, or reports for a failed call. */
 export class StepSequenceError extends RondoError {
   override readonly name: string = "StepSequenceError";
   readonly code: StepSequenceErrorCode;
@@ -26,10 +26,10 @@ export class StepSequenceError extends RondoError {
   }
 }
 
-/** The rules that end a run over what its model threw, which may be anything. */
+/** Rules that end a run because its model threw, whatever it threw. */
 const ofModel: ReadonlySet<string> = new Set(["retry", "default"]);
 
-/** The error of a run that failed: in the sequence's words, and as it was. */
+/** The error of a failed run, in the sequence's words and in the original. */
 export function stepSequenceError({ error, reason, rule, evidence }: RunEnd): {
   wrapped: StepSequenceError;
   raw: RondoError;
@@ -47,13 +47,13 @@ export function stepSequenceError({ error, reason, rule, evidence }: RunEnd): {
     const { wrapped } = made("outputDecodingFailed", `Failed to decode output: ${fault}`);
     return { wrapped, raw: new RondoError(kind, fault) };
   }
-  // A hook, a listener or a rule that failed: the model had no part in it.
+  // A hook, a listener or a rule failed, not the model.
   if (kind === "internal" && !ofModel.has(rule))
     return made("invalidState", `Invalid agent state: ${message}`);
   return made("llmError", `LLM error: ${message}`);
 }
 
-/** What a step says of a call that failed; undefined for any other step. */
+/** The error of a failed call's step; undefined for any other step. */
 export function toolError(step: StepEvent): StepSequenceError | undefined {
   if (step.type !== "tool_result" || !step.isError) return undefined;
   const { name } = step.call;

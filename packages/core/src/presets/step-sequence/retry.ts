@@ -1,7 +1,7 @@
-// The room of the step sequence's retries: its policies by name, and what it says of one.
+// The room of the step sequence's retries: its policies by name, and the notice of a retry.
 //
-// A wait is the first one doubled each time up to a cap, or what the provider asks for, however long; a share is added
-// at random to either. Only what the server or the network did is tried again, never what the answer was.
+// The wait is the first one, doubled each time up to a maximum, or as long as the provider asks for, without a maximum. A
+// random share is added to either. Only failures of the server or the network are retried, never an answer.
 
 import type { ErrorData, ErrorKind } from "../../errors.ts";
 import type { RondoEvent } from "../../events.ts";
@@ -29,7 +29,7 @@ function policy(retries: number, baseSeconds: number, capSeconds: number, jitter
   };
 }
 
-/** Retries, first wait, longest wait, and the share added at random: 5 from 1 s to 60 s with 10 %; 10 from 0.5 s to 120 s with 20 %; 3 from 2 s to 30 s with 10 %; none. */
+/** Number of retries, first wait, longest wait, and random share: 5, 1 s, 60 s, 10 %; 10, 0.5 s, 120 s, 20 %; 3, 2 s, 30 s, 10 %; none. */
 export const retryPolicies: {
   readonly standard: Retry;
   readonly aggressive: Retry;
@@ -42,7 +42,7 @@ export const retryPolicies: {
   disabled: null,
 };
 
-/** A retry that is about to be waited for. */
+/** A retry, before its wait. */
 export interface RetryNotice {
   /** From 1. */
   attempt: number;
@@ -54,7 +54,7 @@ export interface RetryNotice {
   remainingRetries: number;
 }
 
-/** What a live event says of a retry; undefined for any other event. */
+/** The notice in a live event; undefined for any event that is not a retry. */
 export function retryNotice(event: RondoEvent): RetryNotice | undefined {
   if (event.type !== "retry") return undefined;
   const { attempt, allowed } = event.evidence;
@@ -72,7 +72,7 @@ export function retryNotice(event: RondoEvent): RetryNotice | undefined {
 }
 
 function reasonOf({ kind, status }: ErrorData): string {
-  // A gateway's time-out is the server's: that one answered.
+  // A gateway's timeout counts as a server error, because the server answered.
   if (kind === "timeout" && status !== undefined && status >= 500) return `Server error (${status})`;
   switch (kind) {
     case "rate_limit":

@@ -1,7 +1,7 @@
-// The room of the chat: an agent spoken to again and again, with one history, until somebody resets it.
+// The room of the chat: one conversation with an agent over many runs, until it is reset.
 //
-// It holds a session and nothing more. A run that fails takes the conversation with it, unless told otherwise: what a
-// broken run left behind would be asked about again with every later word.
+// It only holds a session. A run that fails ends the conversation too, unless told otherwise: what a broken run left in the
+// history would be sent again with every later message.
 
 import type { Agent } from "../../agent.ts";
 import { systemClock } from "../../clock.ts";
@@ -13,15 +13,15 @@ import type { Message } from "../../message.ts";
 import type { Session } from "../../session.ts";
 
 export interface ChatOptions {
-  /** Start anew after a run that rejected. Default: true. */
+  /** Begin a new conversation after a run that rejected. Default: true. */
   resetOnError?: boolean;
-  /** Hears every live event of every run. */
+  /** Gets every live event of every run. */
   onEvent?: Listener;
-  /** Where its sessions are kept. Default: the agent's. */
+  /** Where its sessions are stored. Default: the agent's journal. */
   journal?: Journal;
 }
 
-/** A conversation with an agent: what was said stays from run to run. */
+/** A conversation with an agent: the history is kept from run to run. */
 export class Chat {
   readonly #agent: Agent;
   readonly #options: ChatOptions;
@@ -33,24 +33,24 @@ export class Chat {
     this.#options = options;
   }
 
-  /** The conversation so far: a copy. */
+  /** A copy of the conversation so far. */
   get messages(): Message[] {
     return this.#session?.messages ?? [];
   }
 
-  /** Forgets the conversation. What is kept of it in a journal stays there. */
+  /** Forgets the conversation. What a journal has stored of it stays there. */
   reset(): void {
     this.#session = undefined;
   }
 
   /**
-   * Says something, and gives the answer's text.
-   * @throws RondoError the run's error, or `aborted`; `invalid_request` for an input that is none, while another run
-   *   of the chat is active, and when the run waits for an approval, which a chat has nobody to ask for
+   * Sends a message and returns the answer's text.
+   * @throws RondoError the run's error, or `aborted`; `invalid_request` for an invalid input, while another run of the
+   * chat is active, and when the run waits for an approval, because a chat has nobody to ask
    */
   async run(input: Input, options: { signal?: AbortSignal } = {}): Promise<string> {
     if (this.#busy) throw invalidRequest("the chat is busy: wait for the answer before saying more");
-    // A slip of the hand is no failed run, and costs no conversation.
+    // An invalid input is no failed run, and must not cost the conversation.
     readInput(input);
     this.#busy = true;
     let session: Session | undefined;
@@ -85,7 +85,7 @@ async function answerOf(session: Session, input: Input, options: { signal?: Abor
   return text;
 }
 
-/** Ends a run that waits for somebody who is not there, so that the next one can begin. */
+/** Ends a run that waits for an approval that nobody can give, so that the next run can begin. */
 async function unanswered(session: Session): Promise<RondoError> {
   const names = session.pending.map((call) => call.name).join(", ");
   session.abort("a chat has nobody to ask for an approval");

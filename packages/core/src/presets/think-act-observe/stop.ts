@@ -1,18 +1,18 @@
-// The room of the stop reason, as the plain loop reads it: `end_turn` ends, whatever else the answer holds.
+// The room of the stop reason, as the plain loop reads it: `end_turn` ends the run, whatever else the answer contains.
 //
-// That asks for providers whose word tells an answer with calls from one without. Some have one word for both (Gemini's
-// STOP, `completed` of OpenAI's Responses, Ollama's stop): there the content is the word.
+// That needs a provider whose stop word differs between answers with calls and without. Some have one word for both
+// (Gemini's STOP, `completed` of OpenAI's Responses, Ollama's stop): for those the content decides.
 
 import { withRun } from "../../loop/state.ts";
 import { type AssistantMessage, callsOf, type StopKind } from "../../message.ts";
 import type { Rule } from "../../rules/rule.ts";
 import { byStopReasonPolicy, continueBy } from "../../rules/stop/policy.ts";
 
-/** Protocols with one word for answers with calls and without, and those words, which come through other protocols too. */
+/** Protocols with one stop word for answers with and without calls, and these words, which other protocols may pass on. */
 const oneWord: ReadonlySet<string> = new Set(["google-generative-ai", "openai-responses", "ollama-chat"]);
 const theWords: ReadonlySet<string | undefined> = new Set(["STOP", "completed"]);
 
-/** The stop reason of an answer, as this system's clients tell it. */
+/** The stop reason of an answer, as this system's clients expect it. */
 export function stopReasonOf(message: AssistantMessage): StopKind {
   const { wire } = message.stop;
   const silent = oneWord.has(message.origin.api) || theWords.has(message.stop.raw);
@@ -20,7 +20,7 @@ export function stopReasonOf(message: AssistantMessage): StopKind {
   return callsOf(message).length > 0 ? "tool_use" : "end_turn";
 }
 
-/** The continue rule: `end_turn` ends, no calls end, everything else acts. */
+/** The continue rule: `end_turn` ends the run, an answer without calls ends it, everything else runs the calls. */
 export function byStopReason(): Rule {
   const rule = continueBy("by_stop_reason", byStopReasonPolicy) as Rule;
   return {

@@ -1,6 +1,6 @@
-// The room of the cut: how many records a fork shares, and which decisions among them are taken again.
+// The room of the cut: how many records a fork shares, and which decisions among them are made again.
 //
-// What was decided about a step is no part of what comes before it: a run that landed, or was aborted, goes on in its fork.
+// Decisions about a step are not part of what comes before it: a run that landed, or was aborted, continues in its fork.
 
 import { invalidRequest } from "../../errors.ts";
 import { noStep } from "../../explain/no-step.ts";
@@ -64,11 +64,11 @@ function defaultCut(session: string, records: readonly LogRecord[], edited: Edit
   return undecided(records, next?.seq ?? records.length);
 }
 
-/** Whether what a record says was made of the results before it: a request, or what is left of them to make room. */
+/** Whether a record was made from the results before it: a request, or what a stage left of them to make room. */
 export const reads = (record: LogRecord): boolean =>
   ["model_started", "summary_started", "trimmed", "compacted"].includes(record.type);
 
-/** A run, by default the last, and which records are its own. */
+/** A run, by default the last, and its own records. */
 function runOf(
   session: string,
   records: readonly LogRecord[],
@@ -84,14 +84,14 @@ function runOf(
   return { run, start: start.seq, end: starts[run]?.seq ?? records.length };
 }
 
-/** How many records come before what was said since a run ended: that is said anew, or otherwise. */
+/** How many records come before messages that were sent after a run had ended: in the fork those are sent again, or others instead. */
 function behindRun(session: string, records: readonly LogRecord[], number: number): number {
   const { start, end } = runOf(session, records, number);
   const ended = records.slice(start, end).find((record) => record.type === "run_ended");
   return ended === undefined ? end : ended.seq + 1;
 }
 
-/** How many records come before a step and what was decided about it. */
+/** How many records come before a step and the decisions about it. */
 function cutAtStep(
   session: string,
   records: readonly LogRecord[],
@@ -108,18 +108,18 @@ function cutAtStep(
   const where = `run ${run} of session ${session}`;
   if (step !== steps + 1) throw invalidRequest(noStep(where, step, steps));
   const ended = own.find((record) => record.type === "run_ended");
-  // The last step is behind it only where that came to its end.
+  // The last step is before the cut only if it is complete.
   const last = own.findLast(({ type }) => type === "turn_judged" || (ended && type === "model_started"));
   const isBroken = last?.type === "model_started";
   if (isBroken || (last?.type === "turn_judged" && isLast(last)) || (ended && isByCall(ended, edited)))
     throw invalidRequest(
       `${where} ended with step ${steps}: fork it at ${steps} to have that one again, or without a step to go on after it`,
     );
-  // What was said, or came late, after the run had ended is not what came before a step of it.
+  // Messages and late results that came after the run had ended are not part of what came before a step.
   return undecided(records, ended?.seq ?? end);
 }
 
-/** Whether a run ended by one of the last step's calls: its result said so, or whoever denied it. Another result says so no more. */
+/** Whether one of the last step's calls ended the run, by its result or because it was denied. With another result it no longer does. */
 function isByCall({ end }: RecordOf<"run_ended">, edited: Edited | undefined): boolean {
   const { reason, evidence } = end;
   return reason === "done_tool"
@@ -130,7 +130,7 @@ function isByCall({ end }: RecordOf<"run_ended">, edited: Edited | undefined): b
 const isLast = ({ follows }: RecordOf<"turn_judged">): boolean =>
   follows.do === "finish" || follows.do === "stop";
 
-/** The decisions about a step are taken again; messages that were delivered for it are still queued then. */
+/** The decisions about a step are made again, so messages that were delivered for it are still queued. */
 function undecided(records: readonly LogRecord[], before: number): number {
   let cut = before;
   while (cut > 1 && isDecision(records[cut - 1])) cut -= 1;
@@ -159,8 +159,9 @@ function isDecision(record: LogRecord | undefined): boolean {
 }
 
 /**
- * A shared record as a fork has it that takes the decisions about a step again. Those that fell while calls of the step
- * before were open have these calls' results behind them: in their place stands a wait that ran out, which decides nothing.
+ * A shared record in a fork that makes the decisions about a step again. If such a decision was made while calls of the
+ * step before were open, the records after it contain the results of these calls, so it cannot simply be cut off: it is
+ * replaced by a wait that has ended, which decides nothing.
  * @param cut how many records are shared
  */
 export function decidedAnew(records: readonly LogRecord[], cut: number): (record: LogRecord) => LogRecord {

@@ -1,7 +1,7 @@
-// The room of the other result: a call of a fork comes to another result than it came to in the session.
+// The room of the other result: replaces the result of a call in a fork.
 //
-// It stands in the place of the call's own, whoever gave that one: its tool, a rule that did not let it run, or a hook. It
-// can be put there only where nothing was made of the old one yet.
+// The new result replaces the old one, whether the tool, a rule that did not let the call run, or a hook gave it. That is
+// possible only if no shared record was made from the old result.
 
 import { invalidRequest } from "../../errors.ts";
 import type { CallKey, CallResult, Fact, LogRecord } from "../../loop/records.ts";
@@ -10,7 +10,7 @@ import { callIn, emptyState } from "../../loop/state.ts";
 import type { Rules } from "../../rules/rule.ts";
 import { type Edited, reads } from "./cut.ts";
 
-/** A record as it would be if a call had come to another result. */
+/** A record as it would be if a call had another result. */
 export function withResult(
   record: LogRecord,
   { seq, key }: Edited,
@@ -29,12 +29,12 @@ export function withResult(
     return { ...rest, ...redact({ type: "hook_answered", hook: "beforeTool", call: key, result }) };
   }
   if (record.hook !== "afterTool") return record;
-  // What the afterTool hook made of the old result is void, and so is that it failed over it.
+  // What the afterTool hook made of the old result no longer applies, and neither does its error.
   const { result: _result, error: _error, ...rest } = record;
   return rest;
 }
 
-/** The record of a call's result: of its tool's, or of one that the beforeTool hook gave in place of running it. */
+/** The record of a call's result, given by its tool or by the beforeTool hook in place of running it. */
 export function resultAt(session: string, records: readonly LogRecord[], call: string, rules: Rules): Edited {
   const keys: string[] = [];
   let state = emptyState;
@@ -42,7 +42,7 @@ export function resultAt(session: string, records: readonly LogRecord[], call: s
   for (const record of records) {
     const key = answeredBy(record);
     const answered = key === undefined ? undefined : callIn(state.run, key);
-    // One that came too late changed nothing.
+    // A late result changed nothing.
     if (key !== undefined && answered?.result === undefined) {
       keys.push(key);
       if (key === call || answered?.id === call) found = { seq: record.seq, key };
@@ -54,7 +54,7 @@ export function resultAt(session: string, records: readonly LogRecord[], call: s
   throw invalidRequest(`no call ${JSON.stringify(call)} with a result in session ${session}: ${known}`);
 }
 
-/** The call whose result a record brings. */
+/** The call whose result is in a record. */
 function answeredBy(record: LogRecord): CallKey | undefined {
   if (record.type === "tool_finished") return record.call;
   const isGiven =

@@ -1,7 +1,7 @@
-// The room of hosted searches: tools the provider ran itself, told like calls of our own.
+// The room of hosted searches: tools that the provider ran itself, shown like calls of our own.
 //
-// Each provider writes them its own way: a call and its result as two blocks with one id, or one item that is both.
-// They are merged by id; what is no search is left alone.
+// Each provider writes them in its own way: a call and its result as two blocks with one id, or both as one item. They are
+// merged by id; everything else is left alone.
 
 import { isObject, objectOf } from "../../json/object.ts";
 import type { AssistantMessage, Json, JsonObject } from "../../message.ts";
@@ -10,18 +10,18 @@ export interface HostedSearch {
   id: string;
   tool: string;
   args: Json;
-  /** What came back, as the provider says it. */
+  /** The result in the provider's own words. */
   result: string;
   isError: boolean;
 }
 
-/** The searches of an answer, in the order they were made. */
+/** The searches of an answer, in their order. */
 export function hostedSearches(message: AssistantMessage): HostedSearch[] {
   const found = new Map<string, HostedSearch>();
   for (const part of message.content) {
     if (part.type !== "native" || !/(web|x)_search/.test(`${part.kind} ${textIn(part.opaque.name)}`))
       continue;
-    // Items are kept whole under `item`; blocks stand for themselves.
+    // Items are stored complete under `item`; blocks are stored as they are.
     const block = isObject(part.opaque.item) ? part.opaque.item : part.opaque;
     const tool = /x_search/.test(`${part.kind} ${textIn(block.name)}`) ? "x_search" : "web_search";
     const id = textIn(block.tool_use_id) || textIn(block.id) || `${tool}_${found.size + 1}`;

@@ -1,7 +1,7 @@
-// The room of the session log: a session's records as rows for whoever follows what was sent and what came back.
+// The room of the session log: a session's records as rows, for those who follow what was sent and what came back.
 //
-// The rows are made from the journal alone. What the model was sent is folded from the records before it, as a replay
-// does it, so it is what was sent and not what somebody remembers.
+// The rows are made from the journal alone. What was sent to the model is folded from the records before, as a replay does
+// it, so it is exactly what was sent.
 
 import type { CallKey, CallResult, LogRecord, RecordOf } from "../../loop/records.ts";
 import { reduce } from "../../loop/reduce.ts";
@@ -36,7 +36,7 @@ export type SessionLogRow =
         messages: AssistantMessage[];
         usage: Usage | null;
         stop_reason: string | null;
-        /** The provider's own message where it was kept, and where the answer came from. */
+        /** The provider's own message if it was kept, and the origin of the answer. */
         provider_meta: JsonObject;
       };
     }
@@ -48,14 +48,14 @@ export type SessionLogRow =
       tool_call_id: string;
       result_raw: ContentPart[];
       is_error: boolean;
-      /** Where the whole text is kept; null when it is not, or when the call was answered without running. */
+      /** Where the full text is kept; null if it is not, or if the call got its result without running. */
       output_ref: string | null;
     };
 
 /**
  * The rows of a session's records.
  * @param session its id: a run is `<session>:<number>`
- * @param rules the agent's, which the requests follow from: `resolve(options).rules`
+ * @param rules of the agent, which determine the requests: `resolve(options).rules`
  */
 export function sessionLog(records: Iterable<LogRecord>, session: string, rules: Rules): SessionLogRow[] {
   const rows: SessionLogRow[] = [];
@@ -117,7 +117,7 @@ export function sessionLog(records: Iterable<LogRecord>, session: string, rules:
   return rows;
 }
 
-/** What a call is answered with, by its tool, the loop, or a hook in the tool's place. */
+/** The result of a call, from its tool, the loop, or a hook in place of the tool. */
 function resultIn(
   record: RecordOf<"tool_finished" | "hook_answered">,
 ): { call: CallKey; result: CallResult } | undefined {

@@ -1,6 +1,6 @@
-// The room of the loop's state as a watcher asks for it: how far a session's last run is, and what it called.
+// The room of the loop state for a watcher: how far a session's last run is, and which calls it made.
 //
-// A fold of the journal and nothing else; a new run begins at nothing.
+// It is folded from the journal alone; a new run begins from zero.
 
 import { digest } from "../../json/digest.ts";
 import type { LogRecord } from "../../loop/records.ts";
@@ -8,7 +8,7 @@ import { callsOf, type ToolCallPart } from "../../message.ts";
 
 export interface ToolCallRecord {
   name: string;
-  /** Of the arguments as the model wrote them: the order of keys counts. */
+  /** Hash of the arguments as the model wrote them, so the order of keys matters. */
   inputHash: string;
   /** Milliseconds since 1970. */
   timestamp: number;
@@ -20,7 +20,7 @@ export type LoopPhase =
   | { phase: "finalOutput"; retryCount: number }
   | { phase: "completed" };
 
-/** A record of a call that was let run. */
+/** A record of a call that was allowed to run. */
 export function toolCallRecord(
   call: Pick<ToolCallPart, "name" | "rawArgs">,
   timestamp: number,
@@ -28,7 +28,7 @@ export function toolCallRecord(
   return { name: call.name, inputHash: digest(call.rawArgs), timestamp };
 }
 
-/** Whether two calls are the same: by name and arguments, whenever they were. */
+/** Whether two calls are the same: by name and arguments, not by time. */
 export function sameCall(one: ToolCallRecord, other: ToolCallRecord): boolean {
   return one.name === other.name && one.inputHash === other.inputHash;
 }
@@ -36,13 +36,13 @@ export function sameCall(one: ToolCallRecord, other: ToolCallRecord): boolean {
 /** The state of a session's last run. */
 export class LoopState {
   readonly maxSteps: number;
-  /** The answer that is on its way or came last, from 1; 0 before the first. */
+  /** The number of the newest answer, complete or not, from 1; 0 before the first. */
   readonly currentStep: number;
   readonly phase: LoopPhase;
-  /** Calls let run, in order. */
+  /** Calls that were allowed to run, in order. */
   readonly history: readonly ToolCallRecord[];
 
-  /** @param records the session's, e.g. from its journal; `maxSteps`: the run's limit, 10 unless given */
+  /** @param records of the session, e.g. from its journal; `maxSteps`: the run's limit, 10 by default */
   constructor(records: Iterable<LogRecord>, maxSteps: number = 10) {
     let step = 0;
     let phase: LoopPhase = { phase: "toolUse" };
@@ -96,17 +96,17 @@ export class LoopState {
     return this.history.at(-1);
   }
 
-  /** Calls of a tool, whatever their arguments. */
+  /** How many calls of a tool there were, with any arguments. */
   countToolCalls(name: string): number {
     return this.history.filter((one) => one.name === name).length;
   }
 
-  /** Calls equal to this one. */
+  /** How many calls were equal to this one. */
   countDuplicateToolCalls(call: ToolCallRecord): number {
     return this.history.filter((one) => sameCall(one, call)).length;
   }
 
-  /** How many of the last calls in a row are equal to the last. */
+  /** How many calls at the end, in a row, are equal to the last one. */
   countConsecutiveSameToolCalls(): number {
     const last = this.lastToolCall;
     if (last === undefined) return 0;

@@ -1,7 +1,7 @@
-// The view of silence: a run's live events as somebody should see them who is not to see silent replies.
+// The view of silence: a run's live events for a reader who must not see silent replies.
 //
-// Text that may become a silent token is held back until it is clear what it is; then it is shown, or it never was.
-// Reasoning passes: it is another channel, and holding it would end its being live.
+// Text that may become a silent token is held back until it is clear whether it is one. Then it is emitted or dropped.
+// Reasoning passes unchanged: it is another channel, and if it were held back it would no longer be live.
 
 import type { RondoEvent } from "../../events.ts";
 import { type AssistantMessage, type Part, textOf } from "../../message.ts";
@@ -46,7 +46,7 @@ export async function* withoutSilentReplies(
 
 type TextDelta = RondoEvent & { type: "text_delta" };
 
-/** Deltas of one answer on their way through a filter, each piece staying with the part it came in. */
+/** The deltas of one answer passing a filter. Each piece stays with the part it came in. */
 class HeldTexts {
   readonly #options: SilentOptions;
   #filter: SilentFilter;
@@ -92,7 +92,7 @@ function quieter(message: AssistantMessage, options: SilentOptions): AssistantMe
   const { content } = message;
   if (isSilentAnswer(message, options))
     return { ...message, content: content.filter((part) => part.type !== "text") };
-  // An answer's texts are one text, as its deltas are: a token at the end of one is inside it.
+  // The texts of an answer are one text, as its deltas are: so a token at the end of one part is in the middle of the text.
   const whole = textOf(message);
   const text = tidy(whole, options);
   if (text === whole) return message;
@@ -110,7 +110,7 @@ function quieter(message: AssistantMessage, options: SilentOptions): AssistantMe
   };
 }
 
-/** Untouched unless a token is taken off its end. */
+/** Unchanged unless a token is removed from its end. */
 function tidy(text: string, options: SilentOptions): string {
   const stripped = stripSilentToken(text, options);
   return stripped === text.trim() ? text : stripped;

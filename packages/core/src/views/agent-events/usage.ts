@@ -1,6 +1,6 @@
 // The room of the usage summary: what a session has cost, by model, and how much of the window is left.
 //
-// A view over records: it counts every call the provider counted, also a summary's, and remembers the last.
+// A view of records: it sums every model call with known usage, those of summaries included, and keeps the last usage.
 
 import { ownMember } from "../../json/object.ts";
 import type { LogRecord } from "../../loop/records.ts";
@@ -17,7 +17,7 @@ export interface UsageSums {
 
 export interface UsageSummary extends UsageSums {
   by_model: Record<string, UsageSums>;
-  /** That of the newest call the provider counted; null before the first, and when it counted none in the newest. */
+  /** The usage of the newest call whose usage the provider reported; null before the first, and if the newest one has none. */
   last: UsageSums | null;
 }
 
@@ -32,7 +32,7 @@ const nothing = (): UsageSums => ({
 
 /**
  * Sums the usage of a session's records.
- * @param options.enableUsageTracking as the preset's: without it nothing is summed, and `last` is told all the same
+ * @param options.enableUsageTracking as for the preset: if false, nothing is summed, but `last` is still set
  */
 export function usageSummary(
   records: Iterable<LogRecord>,
@@ -63,9 +63,9 @@ export function usageSummary(
   return summary;
 }
 
-/** What a record says of a call's usage: null when nobody counted, undefined when it is about no call. */
+/** The usage in a record: null if it was not reported, undefined if the record is about no model call. */
 function usageIn(record: LogRecord): Usage | null | undefined {
-  // An answer, to the user or to the loop itself (a summary): it has a usage, or nobody counted.
+  // An answer, whether to the user or to the loop itself (a summary): its usage was reported, or it is null.
   if ("message" in record && "stop" in record.message) return record.message.usage ?? null;
   return "usage" in record ? record.usage : undefined;
 }
@@ -92,7 +92,7 @@ function add(sums: UsageSums, more: UsageSums): void {
 }
 
 /**
- * How much of the window is left, in whole per cent from 0 to 100; null when usage or limit is unknown.
+ * How much of the window is left, in whole per cent from 0 to 100; null if the usage or the limit is unknown.
  * @param used tokens of the last call
  */
 export function contextLeftPercent(

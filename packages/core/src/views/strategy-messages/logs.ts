@@ -1,19 +1,20 @@
-// The room of the strategy's logs: what stands in the data of a finished one.
+// The room of the strategy's logs: the data of a finished log.
 //
-// Two forms. `full` holds everything, `summary` only sizes and names: what a user's data may not leave in. Beside a
-// summary stands, when it is asked for, the full form with every text as its size and every secret by name taken out.
+// There are two forms. `full` has everything; `summary` has only sizes and names, for data that must not leave. If asked
+// for, the summary comes with the full form, in which every text is replaced by its size and everything under the name of a
+// secret is removed.
 
 import type { Json, JsonObject } from "../../message.ts";
 import { charsOf } from "../../text/size.ts";
 
-/** One call, done. */
+/** One finished call. */
 export interface CallOutcome {
   id: string;
   name: string;
-  /** Absent when they could not be read. */
+  /** Absent if they could not be read. */
   args?: JsonObject;
   response: string;
-  /** What went wrong, where the tool did not simply return. */
+  /** What went wrong, unless the tool simply returned. */
   error?: string;
 }
 
@@ -26,7 +27,7 @@ export interface Thought {
 export interface LogForm {
   /** Default: `full`. */
   logData?: "full" | "summary";
-  /** What stands beside a summary. Default: `none`. */
+  /** What is added to a summary. Default: `none`. */
   debugOutput?: "none" | "sizes" | "previews";
 }
 
@@ -106,7 +107,7 @@ const secrets = /token|secret|authorization|password|api_key|apikey|access_key|p
 
 const previewCharacters = 160;
 
-/** The value with every text as its size, and nothing under a key that names a secret. */
+/** The value with each text replaced by its size, and without what is under the name of a secret. */
 function sized(value: Json, previews: boolean): Json {
   if (typeof value === "string") {
     const preview = previews ? { preview: [...value].slice(0, previewCharacters).join("") } : {};

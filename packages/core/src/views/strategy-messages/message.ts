@@ -1,4 +1,4 @@
-// The room of the strategy message: what the view of an agent strategy says, and what it must be told to say it.
+// The room of the strategy message: what the view of an agent strategy emits, and the options it needs for that.
 
 import type { FilePart, JsonObject } from "../../message.ts";
 import type { Model } from "../../model.ts";
@@ -7,7 +7,7 @@ import type { ContextItem, StrategyPrice } from "./metadata.ts";
 
 export type StrategyMessage =
   | { type: "text"; text: string }
-  /** A log that starts or is finished; both have the same `id`. Times are in seconds since 1970. */
+  /** A log that starts or is finished: both messages have the same `id`. Times are in seconds since 1970. */
   | {
       type: "log";
       id: string;
@@ -26,17 +26,17 @@ export type StrategyMessage =
   | { type: "json"; json: JsonObject };
 
 export interface StrategyViewOptions extends LogForm {
-  /** As the preset's. Default: 6. */
+  /** As for the preset. Default: 6. */
   maximumIterations?: number;
-  /** Whether thoughts are shown, and the text of rounds with calls. Default: true. */
+  /** Whether thoughts, and the text of rounds with calls, are emitted. Default: true. */
   emitIntermediateThoughts?: boolean;
-  /** Knowledge the run was given: told as one message before the metadata. Null or absent: none. */
+  /** Knowledge that the run was given: emitted as one message before the metadata. Null or absent: none. */
   context?: readonly ContextItem[] | null;
-  /** Its facts hold a price, when `prices` does not. */
+  /** Used for its price if `prices` has none. */
   model?: Model;
   /** By the provider's model id. */
   prices?: Readonly<Record<string, StrategyPrice>>;
-  /** Who provides a tool, by the tool's name, for the metadata of its log. Default: nobody. */
+  /** The provider of a tool, by the tool's name, for the metadata of its log. Default: none. */
   toolProviders?: Readonly<Record<string, string>>;
   /** Milliseconds since 1970. Default: the host's clock. */
   now?: () => number;

@@ -1,7 +1,7 @@
-// The room of the strategy's figures: what a run has cost, in the twelve fields its readers know.
+// The room of the strategy's figures: what a run has cost, in the twelve fields that its clients expect.
 //
-// Tokens and prices add up over the rounds; what belongs to one call (unit prices, currency, latency) stays the first
-// round's. In this format a zero also stands for what nobody counted.
+// Tokens and prices are summed over the rounds. Figures of one call (unit prices, currency, latency) are those of the first
+// round. In this format an unknown figure is a zero as well.
 
 import { ownMember } from "../../json/object.ts";
 import type { Json, JsonObject, Usage } from "../../message.ts";
@@ -16,7 +16,7 @@ export interface StrategyPrice {
   currency?: string;
 }
 
-/** What one round has cost. */
+/** The cost of one round. */
 export interface RoundCost {
   promptTokens: number;
   completionTokens: number;
@@ -32,7 +32,7 @@ export interface RoundCost {
 /** Prices are per million tokens. */
 const priceUnit = 0.000_001;
 
-/** The cost of an answer; undefined when nobody counted its tokens. */
+/** The cost of an answer; undefined if its tokens were not counted. */
 export function roundCost(
   usage: Usage | undefined,
   price: StrategyPrice | undefined,
@@ -56,7 +56,7 @@ export function roundCost(
   };
 }
 
-/** Sums of prices without the last digits of binary fractions. */
+/** A sum of prices, rounded so that no errors of binary fractions show. */
 const rounded = (price: number): number => Math.round(price * 1e12) / 1e12;
 
 /** The price, currency and tokens of one log. */
@@ -92,7 +92,7 @@ export function executionMetadata(costs: readonly RoundCost[]): JsonObject {
   };
 }
 
-/** What was given to the run as knowledge, in the words of who retrieved it. */
+/** Knowledge that the run was given, in the words of its retriever. */
 export interface ContextItem {
   content: string;
   metadata?: JsonObject | null;
@@ -116,7 +116,7 @@ const resourceFields = [
   "doc_metadata",
 ] as const;
 
-/** One retrieved item with every field its readers know; a missing one is null. */
+/** One retrieved item with every field that clients expect; a missing one is null. */
 export function retrieverResource({ content, metadata: given }: ContextItem): JsonObject {
   const metadata = given ?? {};
   const field = (name: string): [string, Json] => [name, ownMember(metadata, name) ?? null];

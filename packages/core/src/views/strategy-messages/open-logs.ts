@@ -1,5 +1,4 @@
-// The room of the strategy's logs that are open: each is told when it starts, and once more, under the same id, when it is
-// finished.
+// The room of the strategy's open logs: each is emitted when it starts, and again under the same id when it is finished.
 
 import type { JsonObject } from "../../message.ts";
 import type { StrategyMessage } from "./message.ts";
@@ -7,7 +6,7 @@ import type { StrategyMessage } from "./message.ts";
 export interface OpenLog {
   readonly id: string;
   readonly label: string;
-  /** The id of the log it stands under. */
+  /** The id of its parent log. */
   readonly parent?: string;
   /** In seconds since 1970. */
   readonly startedAt: number;
@@ -45,7 +44,7 @@ export class OpenLogs {
     return { id, label, ...(parent === undefined ? {} : { parent }), startedAt: at, provider };
   }
 
-  /** @param how with an `error` it went wrong */
+  /** @param how with an `error`: it failed */
   finish(
     { id, label, parent, startedAt, provider }: OpenLog,
     how: {

@@ -108,7 +108,7 @@ export class AnthropicAnswer {
         this.#places.close(index);
         return;
       case "message_delta":
-        // Some gateways put members of the delta beside it.
+        // Some gateways put members of the delta next to it, not into it.
         this.#ending({ ...event, ...objectIn(event.delta) });
         this.#count(objectIn(event.usage));
         return;

@@ -13,7 +13,7 @@ import { refusesNeighbours } from "../../refusals/roles.ts";
 const missingThinking: RegExp =
   /thinking\b[^{}]{0,60}must be (?:passed|sent|provided)|missing [`'"\\]*thinking[`'"\\]* block|reasoning_content[`'"\\]* is missing/i;
 
-/** A tool that the server began to run, and whose result only a continuation would bring. */
+/** A tool that the server began to run, and whose result can only come with a continuation. */
 const openServerTool: RegExp = /tool use with id [^{}]{1,120} was found without a corresponding/i;
 /** A paused answer without such a tool is taken for a prefill of the assistant's message, which not every model supports (F127). */
 const noPrefill: RegExp = /does not support assistant message prefill|must end with a user message/i;
@@ -34,7 +34,10 @@ const ownBlocks: ReadonlySet<string> = new Set([
   "thinking",
   "redacted_thinking",
 ]);
-/** Thinking is bound to what stood before it, which has changed since. The server can leave it out itself, and nothing else. */
+/**
+ * Thinking is bound to the messages before it, which have changed since. The server can leave out that thinking itself; we
+ * must not change anything else.
+ */
 const boundThinking: RegExp = /bound to a different conversation[^{}]{0,200}block_binding/i;
 const forcedTool: RegExp =
   /tool_choice\b[^{}]{0,80}not supported|thinking may not be enabled when tool_choice forces/i;
@@ -60,7 +63,7 @@ export function learned({ status, body }: ErrorResponse, { compat }: Target): Co
   const refuses = status === 400 || status === 422;
   if (status === 500 ? failed.test(words) : (refuses || status === 404) && lostContainer.test(words))
     return unless(compat, "containers", "turn");
-  // A local server's template, which finds that out as it goes.
+  // A local server notices only while it runs that its template refuses this, and may answer 500.
   if ((refuses || status === 500) && refusesNeighbours.test(words)) return unless(compat, "alternate", true);
   if (!refuses) return undefined;
   const block = refusedBlock.exec(words)?.[1];

@@ -96,7 +96,7 @@ function cacheMark(option: Json | undefined, { target, warn }: Asked): string | 
   return jsonOf({ type: "ephemeral", ...(typeof ttl === "string" ? { ttl } : {}) });
 }
 
-/** Asks the server to leave out earlier thinking that no longer fits what stands before it. The caller's own value wins. */
+/** Asks the server to leave out earlier thinking that no longer fits the messages before it. The caller's own value wins. */
 function unbind(fields: JsonObject, betas: string[]): void {
   const thinking = objectIn(fields.thinking) ?? { type: "adaptive" };
   if (thinking.block_binding !== undefined || !thinks(thinking)) return;

@@ -28,7 +28,7 @@ export class AnthropicCounts {
     const read = this.#most("cache_read_input_tokens");
     const written = this.#most("cache_creation_input_tokens");
     return {
-      // The protocol counts cached tokens beside the input, not within it.
+      // The protocol counts cached tokens separately from the input.
       inputTokens: input === undefined ? undefined : input + (read ?? 0) + (written ?? 0),
       outputTokens: this.#most("output_tokens"),
       cachedInputTokens: read,

@@ -307,7 +307,7 @@ class BedrockAnswer implements Decoder {
     const cacheRead = countIn(usage.cacheReadInputTokens);
     const cacheWrite = countIn(usage.cacheWriteInputTokens);
     this.#answer.count({
-      // Cached tokens are counted beside the input, not within it.
+      // Cached tokens are counted separately from the input.
       inputTokens: input === undefined ? undefined : input + (cacheRead ?? 0) + (cacheWrite ?? 0),
       outputTokens: countIn(usage.outputTokens),
       cachedInputTokens: cacheRead,

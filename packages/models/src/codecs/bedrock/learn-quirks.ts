@@ -1,7 +1,7 @@
 // The room of what refusals teach about a model behind Converse.
 //
-// Names do not tell everything here: an inference profile has whatever name its owner chose, and each family accepts other
-// members of those that all share.
+// Names do not tell everything here: the owner of an inference profile chose its name freely, and each family accepts other
+// members, besides those that all share.
 
 import type { ErrorResponse, Target } from "../../codec.ts";
 import { complaintOf } from "../../refusals/complaint.ts";
@@ -11,7 +11,7 @@ import { learned as learnedOfClaude, unless } from "../anthropic/learn-quirks.ts
 const forcedTool: RegExp = /support the toolConfig\.toolChoice\b/i;
 const noCache: RegExp =
   /did not allow prompt caching|access to explicit prompt caching|support the cachePoint\b|extraneous key \[cachePoint\]|nothing available to cache/i;
-/** Models that accept no text or file beside calls, or beside results. Claude accepts both. */
+/** Models that accept no text or file in a message with calls, or with results. Claude accepts both. */
 const callsAlone: RegExp =
   /conversation blocks and tool (?:use|result) blocks cannot be provided in the same turn/i;
 

@@ -38,7 +38,7 @@ interface Joined {
   begun: boolean;
   /** A message other than the system's was added. */
   spoken: boolean;
-  /** Whose the last message is. */
+  /** The role of the last message. */
   last: Message["role"] | undefined;
   warnings: Warning[];
 }
@@ -83,7 +83,7 @@ export class OllamaEncoder implements Encoder {
       });
     const prompt = system === undefined || system === "" ? "" : jsonOf({ role: "system", content: system });
     const first = prompt !== "" && (begun || !spoken) ? `${prompt},` : prompt;
-    // A model behind it may take no answer at the end (F127).
+    // Some models behind it accept no answer at the end (F127).
     const ends = spoken && !(speaker === "assistant" && this.#target.compat?.noAssistantLast === true);
     const last = ends ? "" : begun ? `,${onward}` : onward;
     const before = `{"model":${JSON.stringify(this.#target.origin.model)},"messages":[${first}`;

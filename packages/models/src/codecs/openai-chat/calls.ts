@@ -75,7 +75,7 @@ export class CallTracker {
     // Some servers use other protocols' names for the arguments.
     const told = fn?.arguments ?? fn?.parameters ?? fn?.input ?? undefined;
     const index = numberIn(call.index) ?? countIn(call.index);
-    // An empty fragment opens no call: some servers send one beside their text.
+    // An empty fragment opens no call: some servers send one together with their text.
     const before = index === undefined ? this.#last : this.#byIndex.get(index);
     if (before === undefined && id === "" && name === "" && !told) return undefined;
     const slot =
@@ -95,7 +95,7 @@ export class CallTracker {
   #joined({ name: known, args }: Slot, name: string): string {
     if (known === "" || name.startsWith(known)) return name;
     const joined = known + name;
-    // Beside an empty string of arguments a name is usually whole.
+    // If the arguments are still an empty string, a name is usually complete.
     if (args.begun) return args.length === 0 && this.#offered.has(joined) ? joined : name;
     return this.#offered.has(joined) || !this.#offered.has(name) ? joined : name;
   }
@@ -160,7 +160,7 @@ export class CallTracker {
     const last = this.#last;
     if (id !== "") {
       const same = this.#byId.get(id);
-      // The same id twice in one list: two calls all the same (F052).
+      // If the same id comes twice in one list, these are still two calls (F052).
       if (same !== undefined && !(position > 0 && name !== "" && same.args.whole) && !anew(same, name, args))
         return same;
       if (same !== undefined || last === undefined) return this.#open();

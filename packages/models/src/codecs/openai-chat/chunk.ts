@@ -44,7 +44,7 @@ function bareChoice(place: JsonObject): JsonObject | undefined {
       finish_reason: finish,
     };
   }
-  // Without a finish reason beside it, a text may be anything.
+  // Without a finish reason next to it, a text may be anything.
   return textIn(text) !== undefined && "finish_reason" in place
     ? { text: text ?? "", finish_reason: finish }
     : undefined;

@@ -146,7 +146,7 @@ export class ChatDecoder implements Decoder {
     // Some servers report an answer that reached its limit as an error as well.
     if (failure !== undefined && isCut(this.#word)) return;
     if (failure !== undefined) {
-      // A whole answer may have its content beside the error.
+      // In a complete answer the content may come together with the error.
       this.#choice(choice, 0);
       this.#fail(failure);
       return;
@@ -165,7 +165,7 @@ export class ChatDecoder implements Decoder {
     const message = choice.message ? objectIn(choice.message) : undefined;
     if (message !== undefined) this.#snapshot = message;
     this.#hasDeltas ||= own !== undefined;
-    // A `message` beside deltas repeats what was streamed; alone it is the answer, or a piece of it (F085).
+    // A `message` that comes with deltas repeats what was streamed; alone it is the answer, or a piece of it (F085).
     const delta =
       own ??
       (this.#answer.empty || at > 0 ? message : undefined) ??
@@ -376,7 +376,7 @@ export class ChatDecoder implements Decoder {
 
   #finish(): AssistantMessage {
     const answer = this.#answer;
-    // An answer, or calls, that only the message at the end tells of.
+    // An answer, or calls, that come only in the message at the end.
     if (answer.empty && this.#snapshot !== undefined) this.#delta(this.#snapshot, true, 0);
     (this.#harmony ?? this.#think)?.end();
     if (this.#calls.empty) this.#callList(listIn(this.#snapshot?.tool_calls), true, 0);

@@ -110,7 +110,7 @@ export class HarmonySplitter {
     if (name === "constrain") return;
     if (this.#state === "body" && this.#kind === "call" && name === "call") this.#calls.close();
     if (name === "start" || name === "channel") {
-      // The recipient may stand before the channel.
+      // The recipient may come before the channel.
       if (this.#state !== "header") this.#header = "";
       this.#header += " ";
       this.#state = "header";

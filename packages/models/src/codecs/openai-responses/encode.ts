@@ -26,9 +26,9 @@ type Pieces = WeakMap<Message, { piece: ResponsesPiece | undefined }>;
 interface Joined {
   items: KeptText;
   begun: boolean;
-  /** Whose the last item is. */
+  /** The role of the last item. */
   last: Message["role"] | undefined;
-  /** Calls that went out as custom tool calls. */
+  /** Ids of calls that were sent as custom tool calls. */
   custom: Set<string>;
   /** By call id: the caller of the last answer's calls, if that was a program. */
   callers: Map<string, JsonObject>;

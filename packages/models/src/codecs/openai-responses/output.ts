@@ -97,7 +97,7 @@ export class ResponseItems {
     }
   }
 
-  /** Takes from the terminal event's list what the stream did not bring. */
+  /** Adds what the final event's list has and the stream did not send. */
   fill(output: readonly Json[]): void {
     // The list's own items are distinguished by their places: calls of one answer may share an id (F052).
     const streamed = new Map(this.#items);

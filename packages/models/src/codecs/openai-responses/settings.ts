@@ -25,13 +25,13 @@ import type { Warning } from "../warn.ts";
 export interface OpenaiResponsesCompat {
   /** The role of system messages within the input. Default: `developer`. */
   systemRole: "developer" | "system";
-  /** System messages within the input go as a user's: the prompt alone may speak as the system. Default: false (F128). */
+  /** System messages in the input are sent as a user's, because only the prompt may speak as the system. Default: false (F128). */
   systemFirstOnly: boolean;
-  /** The input may not end with an answer: a short user message follows. Default: false (F127). */
+  /** The input must not end with an answer: a short user message is added. Default: false (F127). */
   noAssistantLast: boolean;
-  /** A call may be forced. Default: true (F135). */
+  /** Whether a call may be forced. Default: true (F135). */
   forcedChoice: boolean;
-  /** Results may hold images and files. Default: true. */
+  /** Whether results may contain images and files. Default: true. */
   toolFiles: boolean;
   /** Whether reasoning items are accepted without encrypted content, as by local servers. Default: false. */
   plainReasoning: boolean;

@@ -77,7 +77,10 @@ export function stopOf(stops: { readonly [word: string]: StopKind }, word: strin
   return telling.find(([words]) => words.test(folded))?.[1] ?? "unknown";
 }
 
-/** What the name of an unlisted word tells. If it were taken for unknown, what came before would be a complete answer, and its calls would run. */
+/**
+ * The meaning of an unlisted stop word, from the words in it. If it were taken for unknown, what came before would be a
+ * complete answer, and its calls would run.
+ */
 const telling: readonly (readonly [words: RegExp, kind: StopKind])[] = [
   // `upstream_error`, `generation_failed`, `rate_limited`: no answer at all.
   [

@@ -41,7 +41,7 @@ export function responsesUsage(given: Json | undefined): Count {
   });
 }
 
-/** Claude counts cache reads and writes beside the rest. */
+/** Claude counts cache reads and writes separately from the rest. */
 function readOfClaude(usage: JsonObject): number | undefined {
   const fresh = countIn(usage.input_tokens);
   const { cache_read_input_tokens: read, cache_creation_input_tokens: written } = usage;
@@ -74,7 +74,7 @@ function whole(usage: JsonObject, told: Count): Count {
   return { ...count, outputTokens: outputTokens + beside, reasoningTokens: beside };
 }
 
-/** If more was read from the cache than the whole input, the cache is counted beside the input. */
+/** If more was read from the cache than the whole input, the cache is counted separately. */
 export function besideCache(count: Count): Count {
   const { inputTokens, cachedInputTokens: read = 0, cacheWriteTokens: write = 0 } = count;
   if (inputTokens === undefined || read <= inputTokens) return count;

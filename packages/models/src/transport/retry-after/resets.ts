@@ -51,7 +51,7 @@ const unnamed: readonly Names[] = [
   ["x-ratelimitbysize-reset", "x-ratelimitbysize-remaining"],
 ];
 
-/** How long until the limit that a response tells of starts anew. */
+/** How long until the limit that a response names is reset. */
 export function resetMs(source: WaitSource, now: number): number | undefined {
   const header = toldHeaders(source);
   const read = ([reset, remaining]: Names): { wait: number | undefined; left: string | null } => {
