@@ -138,7 +138,7 @@ function refuseForeign(message: MessageInput, at: number): void {
     const { type } = Object(part) as { type?: unknown };
     if (typeof type === "string" && !partTypes.includes(type))
       throw wrong(
-        `a part of type ${JSON.stringify(type)} is none of ${partTypes.join(", ")}; ${role === "user" ? `a user's ${partForms}` : callForm}`,
+        `a part of type ${JSON.stringify(type)} is not one of ${partTypes.join(", ")}; ${role === "user" ? `a user's ${partForms}` : callForm}`,
       );
     if (type === "file" && !isFile(part) && holdsMore(part as FileInput))
       throw wrong(`a part of it ${partForms} (${lackOf(part)})`);

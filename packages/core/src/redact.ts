@@ -156,7 +156,7 @@ export function textRedaction(options: RedactOptions): (text: string) => string 
       );
     if (pattern.sticky)
       throw invalidRequest(
-        `option redact.patterns: ${String(pattern)} finds nothing behind the first place where it does not stand: leave out the flag y`,
+        `option redact.patterns: ${String(pattern)} stops at the first place where it does not match: leave out the flag y`,
       );
   }
   // The longest first: one may be the beginning of another.

@@ -66,7 +66,7 @@ describe("an explanation", () => {
     const [, one, two] = steps;
     expect(one?.reasons.find(({ kind }) => kind === "request")).toMatchObject({
       text: "m was asked",
-      row: { when: "nothing else is to be done first", does: "call the model" },
+      row: { when: "nothing else has to be done first", does: "call the model" },
     });
     expect(one?.reasons.find(({ kind }) => kind === "judged")).toMatchObject({
       rule: "by_content",

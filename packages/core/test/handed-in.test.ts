@@ -94,7 +94,7 @@ describe("a history in another library's format", () => {
     ],
     [
       { role: "user", content: [{ type: "image", image: "a" }] },
-      `message 0 cannot be used: a part of type "image" is none of text, reasoning, tool_call, file, refusal, native; a user's is { type: "text", text }, or { type: "file", mediaType } with data or a url`,
+      `message 0 cannot be used: a part of type "image" is not one of text, reasoning, tool_call, file, refusal, native; a user's is { type: "text", text }, or { type: "file", mediaType } with data or a url`,
     ],
     [
       { role: "user", content: [{ type: "file", mimeType: "image/png", data: "aGk=" }] },

@@ -90,7 +90,7 @@ test("a newer format is refused with an error that says so, and a gap is damage"
   }
   const gap = { ...memoryJournal(), read: () => [queued(0, "a"), queued(2, "b")] };
   await expect(new RecordReader(gap, "s").read()).rejects.toThrow(
-    /record 1 \(.*\) cannot be read: its sequence number is 2, and it stands at 1.*rondo journal check/,
+    /record 1 \(.*\) cannot be read: its sequence number is 2, but it is number 1 here.*rondo journal check/,
   );
 });
 

@@ -155,14 +155,17 @@ describe("other libraries' options in a user's message", () => {
   const file = { type: "file", mediaType: "application/pdf", data: "aGk=" };
 
   test.each<[Record<string, unknown>, string]>([
-    [{ ...file, filename: "a.pdf" }, "filename is none of a part's: here it is name"],
-    [{ ...file, detail: "low" }, "detail is none of a part's: here it is opaque: { detail }"],
+    [{ ...file, filename: "a.pdf" }, "a part has no member filename: here it is name"],
+    [{ ...file, detail: "low" }, "a part has no member detail: here it is opaque: { detail }"],
     [
       { type: "text", text: "hi", cacheControl: { type: "ephemeral" } },
-      "cacheControl is none of a part's: here it is opaque: { cache_control }, and the marks are set by themselves",
+      "a part has no member cacheControl: here it is opaque: { cache_control }, and the marks are set by themselves",
     ],
-    [{ type: "text", text: "hi", cache_control: {} }, "cache_control is none of a part's"],
-    [{ type: "text", text: "hi", providerOptions: { anthropic: {} } }, "providerOptions is none of a part's"],
+    [{ type: "text", text: "hi", cache_control: {} }, "a part has no member cache_control"],
+    [
+      { type: "text", text: "hi", providerOptions: { anthropic: {} } },
+      "a part has no member providerOptions",
+    ],
   ])("is refused, for nobody would hear of it: %j", async (part, words) => {
     const agent = new Agent({ model: scripted([say("no")]) });
     await expect(agent.run([part] as never)).rejects.toThrow(
@@ -209,7 +212,7 @@ describe("a tool", () => {
     [{ ...weather, inputExamples: [] }, "here it is the description, or examples in inputSchema"],
     [
       { ...weather, execute: async function* () {} },
-      "option execute: a generator gives no result: let it be a function that returns what came of it, and tells its progress by update()",
+      "option execute: a generator has no result: use a function that returns the result and reports progress with update()",
     ],
     [
       { ...bare, name: "w", execute: () => "", parameters: {} },
@@ -223,7 +226,7 @@ describe("a tool", () => {
 
   test("cannot be changed into one that yields", () => {
     expect(wordsOf(() => toolWith(tool(weather), { execute: function* () {} }))).toContain(
-      "option execute: a generator gives no result",
+      "option execute: a generator has no result",
     );
   });
 

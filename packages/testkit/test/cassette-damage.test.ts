@@ -75,7 +75,7 @@ test("a record that lacks something is named", async () => {
 });
 
 test("a part of a session, or one that is not in order, is no recording", () => {
-  const needed = "needed are all records of one session, in order";
+  const needed = "give all records of one session, in order";
   for (const part of [whole.slice(1), whole.toSpliced(2, 1), whole.toReversed(), [...whole, ...whole]])
     expect(() => cassette(part)).toThrow(needed);
 });

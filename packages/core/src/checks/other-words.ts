@@ -339,7 +339,7 @@ const partWords: Words = wordsOf(() => [
 export function foreignWord(part: object): string | undefined {
   for (const [name, value] of Object.entries(part)) {
     const here = value === undefined || value === null ? undefined : wordFor(name, partWords);
-    if (here !== undefined) return `${name} is none of a part's: here it is ${here}`;
+    if (here !== undefined) return `a part has no member ${name}: here it is ${here}`;
   }
   return undefined;
 }

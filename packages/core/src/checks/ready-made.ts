@@ -177,7 +177,7 @@ export const executable: Check = (value) =>
   /Generator/.test(Object.prototype.toString.call(value))
     ? {
         at: "",
-        says: "a generator gives no result: let it be a function that returns what came of it, and tells its progress by update()",
+        says: "a generator has no result: use a function that returns the result and reports progress with update()",
       }
     : callable(value);
 

@@ -124,8 +124,8 @@ const codeText: { readonly [code in ResultCode]: string } = {
   threw: "it threw",
   timeout: "it ran out of time",
   aborted: "it was aborted",
-  outcome_unknown: "it was cut off, and what came of it is unknown",
-  reconciled: "it was cut off, and found out later what had come of it",
+  outcome_unknown: "it was interrupted, and its outcome is unknown",
+  reconciled: "it was interrupted, and found out its outcome later",
   answered: "somebody brought its result",
   hook_failed: "a hook failed",
 };
@@ -235,7 +235,7 @@ function followsText(follows: Follows, { store }: RecordOf<"turn_judged">): stri
   const stored = store ? "" : "; the answer is not kept";
   switch (follows.do) {
     case "act":
-      return "it goes on: the calls are settled, then the model is asked again";
+      return "the run goes on: its calls are finished, then the model is asked again";
     case "finish":
       return "this is the answer";
     case "land":

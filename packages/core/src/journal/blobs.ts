@@ -146,7 +146,7 @@ async function readBlob(
 ): Promise<{ ok: true; text: string } | { ok: false; reason: string }> {
   try {
     const text = await store.get(session, ref);
-    return text === undefined ? { ok: false, reason: "it is kept no more" } : { ok: true, text };
+    return text === undefined ? { ok: false, reason: "it is no longer stored" } : { ok: true, text };
   } catch (thrown) {
     return { ok: false, reason: messageOf(thrown) };
   }

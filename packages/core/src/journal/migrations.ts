@@ -52,7 +52,7 @@ export class RecordJudge {
     if (record.seq !== seq)
       throw new RondoError(
         "storage",
-        `its sequence number is ${record.seq}, and it stands at ${seq}: needed are all records of one session, in order`,
+        `its sequence number is ${record.seq}, but it is number ${seq} here: give all records of one session, in order`,
       );
     if (record.type === "run_started") this.#format = record.format;
     // Records before the first run were written together with it, or just before.
@@ -62,7 +62,10 @@ export class RecordJudge {
     }
     const format = this.#format ?? this.#today;
     if (!Number.isSafeInteger(format))
-      throw new RondoError("storage", `its journal format is ${JSON.stringify(format)}, and no such number`);
+      throw new RondoError(
+        "storage",
+        `its journal format is ${JSON.stringify(format)}, which is not a whole number`,
+      );
     if (format > this.#today)
       throw invalidRequest(
         `it was written by a newer version (journal format ${format}, this is ${this.#today}): update rondo`,

@@ -184,7 +184,7 @@ export const table: Table = {
       ["compacting", "idle"],
       tooLarge,
     ),
-    row("nothing else is to be done first", "call the model", ["thinking"], callModel),
+    row("nothing else has to be done first", "call the model", ["thinking"], callModel),
   ],
 
   compacting: [

@@ -79,7 +79,7 @@ export function lazinessOf(value: unknown): string | undefined {
   const kind = lazyKind(value);
   return kind === undefined
     ? undefined
-    : `the tool returned ${kind}, which nobody reads: it must return what came of it, and tell its progress by update()`;
+    : `the tool returned ${kind}, which nobody reads: it must return the result itself, and report progress with update()`;
 }
 
 /** As JSON such a value would be `{}`. Collections are not meant. */

@@ -210,7 +210,7 @@ describe("the reader tools", () => {
     await agent.fork("s", "v");
     expect(warn.mock.calls.slice(2).map(([message]) => message)).toEqual([
       `the fork v lacks what session s kept as ${lost}: the text ${lost} is damaged`,
-      `the fork v lacks what session s kept as ${read}: it is kept no more`,
+      `the fork v lacks what session s kept as ${read}: it is no longer stored`,
     ]);
     const { messages } = await fork.send("read");
     expect(messages.slice(-3, -1).map((one) => textOf(one as ToolMessage))).toEqual([

@@ -46,7 +46,7 @@ test("an answer with a call whose arguments are no object is refused: a provider
     answerFrom(model, said({ content: [{ type: "tool_call", id: "1", name: "look", args, rawArgs: "[]" }] }));
   expect(calling({}).content).toHaveLength(1);
   for (const args of [[], null, "{}"])
-    expect(() => calling(args)).toThrow('part 0 is none: { type: "tool_call", id, name, args: {}');
+    expect(() => calling(args)).toThrow('part 0 is not valid: { type: "tool_call", id, name, args: {}');
 });
 
 describe("a failure", () => {

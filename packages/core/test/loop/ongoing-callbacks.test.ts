@@ -38,7 +38,7 @@ describe("reconcile for an interrupted call", () => {
     expect(world.posted).toStrictEqual([{ type: "reconciled", call: "5.0", found: "not_done" }]);
     expect(signal.reason).toMatchObject({
       kind: "aborted",
-      message: "what came of write is no longer asked",
+      message: "the result of write is no longer wanted",
     });
     update("still looking");
     expect(world.told).toMatchObject([{ type: "tool_update", progress: "looking" }]);

@@ -138,7 +138,7 @@ describe("a model call", () => {
     for (const [place, content] of [[...answer.content, part], [part]].entries()) {
       const { model, posted } = begun();
       await model.answers({ ...answer, content });
-      const message = `first: the model returned a message whose part ${1 - place} is none: ${needed} is needed`;
+      const message = `first: the model returned a message whose part ${1 - place} is not valid: ${needed} is needed`;
       expect(posted).toMatchObject([{ type: "model_failed", error: { kind: "protocol", message } }]);
     }
   });

@@ -23,7 +23,7 @@ const makers: { readonly [Provider in (typeof ownProviders)[number]]: Maker } = 
     if (!/\.gguf$/i.test(model))
       throw new RondoError(
         "invalid_request",
-        `llama/ takes the path of a GGUF file, and ${JSON.stringify(model)} is none; a model of Ollama is ollama/${model}`,
+        `llama/ takes the path of a GGUF file, but ${JSON.stringify(model)} is not one; a model of Ollama is ollama/${model}`,
       );
     return (await import("../llama/llama.ts")).llama({
       modelPath: model,

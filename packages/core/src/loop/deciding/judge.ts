@@ -133,9 +133,15 @@ function verdictOf(call: Call, at: number, state: RunState, rules: Rules): Verdi
   if (!call.check.ok && call.argsError !== undefined)
     return answered("invalid_args", texts.badJson(call.name, call.argsError, call.rawArgs));
   if (!call.check.ok) return answered("invalid_args", texts.invalidArgs(call.name, call.check.error));
-  const verdict = firstSaid(rules, state, "judgeCall", [call, state, texts], (said, { name: rule }): Verdict => {
-    const { evidence } = said;
-    return { rule, ...said, ...(evidence === undefined ? {} : { evidence: evidenceOf({ evidence }) }) };
-  });
+  const verdict = firstSaid(
+    rules,
+    state,
+    "judgeCall",
+    [call, state, texts],
+    (said, { name: rule }): Verdict => {
+      const { evidence } = said;
+      return { rule, ...said, ...(evidence === undefined ? {} : { evidence: evidenceOf({ evidence }) }) };
+    },
+  );
   return verdict ?? { do: "run" };
 }

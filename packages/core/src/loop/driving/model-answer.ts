@@ -28,7 +28,7 @@ export function answerFrom({ id, origin: asked }: Model, said: unknown): Assista
   if (wrong >= 0)
     throw new RondoError(
       "protocol",
-      `${id}: the model returned a message whose part ${wrong} is none: ${partForm(content[wrong])} is needed`,
+      `${id}: the model returned a message whose part ${wrong} is not valid: ${partForm(content[wrong])} is needed`,
     );
   // NaN would make every sum after it NaN, and no budget would ever be used up: such a number counts as unknown.
   const { usage, raw, ...message } = inText(shaped as AssistantMessage) as AssistantMessage;

@@ -220,7 +220,7 @@ export class OngoingWork {
       );
       if (this.#toolCalls.get(key) === controller) this.#toolCalls.delete(key);
       // After the timeout the tool need not continue.
-      controller.abort(new RondoError("aborted", `what came of ${call.name} is no longer asked`));
+      controller.abort(new RondoError("aborted", `the result of ${call.name} is no longer wanted`));
       return found;
     });
   }
