@@ -12,19 +12,20 @@ import type { Decision, Rule } from "./rule.ts";
 /** Names of tools, and how many calls each may have. */
 type CallLimits = Readonly<Record<string, number>>;
 
+/** `tool`: absent if it limits the calls of all tools together. */
+interface Limit {
+  readonly tool?: string;
+  readonly max: number;
+}
+
 interface Memory {
-  /** Calls so far, by what limits them. */
-  readonly counts: ReadonlyMap<string, number>;
-  /** In how many turns, up to the last one, every call was above a limit. */
-  readonly refused: number;
-  /** What refused the last of them. */
-  readonly last?: string;
+  /** Calls so far, by the tool of their limit. */
+  readonly counts: ReadonlyMap<string | undefined, number>;
+  /** What limited the last call of each turn in a row in which every call was above a limit. */
+  readonly refused: readonly (Limit | undefined)[];
 }
 
 const mostRefused = 2;
-
-/** The name of the limit for all calls: no tool can have it. */
-const allTools = "";
 
 const ownOptions: Check = membersOf<{ max: number | CallLimits }>(
   { max: either(whole, some(recordOf(whole), "the name of a tool, and a number")) },
@@ -39,68 +40,70 @@ const ownOptions: Check = membersOf<{ max: number | CallLimits }>(
  */
 export function maxCalls(max: number | CallLimits): Rule {
   checkGiven(ownOptions, { max }, "maxCalls");
-  const limits = new Map(typeof max === "number" ? [[allTools, max]] : Object.entries(max));
-  /** What limits the calls of a tool, if anything does. */
-  const limitOf = (tool: string): string | undefined =>
-    typeof max === "number" ? allTools : limits.has(tool) ? tool : undefined;
+  const limits = new Map(
+    Object.entries(typeof max === "number" ? {} : max).map(([tool, most]) => [tool, { tool, max: most }]),
+  );
+  const limitOf = (tool: string): Limit | undefined => (typeof max === "number" ? { max } : limits.get(tool));
   const rule: Rule<Memory> = {
     name: "max_calls",
     version: 1,
     verify({ tools }) {
       const known = tools.map((one) => one.definition.name);
-      const unknown = [...limits.keys()].find((tool) => tool !== allTools && !known.includes(tool));
+      const unknown = [...limits.keys()].find((tool) => !known.includes(tool));
       if (unknown === undefined) return undefined;
       const there = known.length === 0 ? "there are no tools" : hint(unknown, known);
       return `maxCalls limits ${JSON.stringify(unknown)}, and there is no such tool; ${there}`;
     },
-    init: () => ({ counts: new Map(), refused: 0 }),
+    init: () => ({ counts: new Map(), refused: [] }),
     fold: {
-      turn_judged(memory, { verdicts }, { run }) {
-        const calls = run?.turn?.calls ?? [];
+      turn_judged(memory, { verdicts }, before) {
+        const calls = callsIn(before);
         if (calls.length === 0) return memory;
         const counts = new Map(memory.counts);
-        for (const [at, { name }] of calls.entries()) {
-          const limit = verdicts[at]?.do === "run" ? limitOf(name) : undefined;
-          if (limit !== undefined) counts.set(limit, (counts.get(limit) ?? 0) + 1);
+        for (const { name } of calls.filter((_, at) => verdicts[at]?.do === "run")) {
+          const tool = limitOf(name)?.tool;
+          counts.set(tool, (counts.get(tool) ?? 0) + 1);
         }
-        const isRefused = verdicts.every((one) => one.do === "answer" && one.rule === "max_calls");
-        const last = isRefused ? limitOf(calls.at(-1)?.name ?? "") : undefined;
-        return last === undefined ? { counts, refused: 0 } : { counts, refused: memory.refused + 1, last };
+        const areAbove = verdicts.every((one) => one.rule === "max_calls");
+        return {
+          counts,
+          refused: areAbove ? [...memory.refused, ...calls.slice(-1).map(({ name }) => limitOf(name))] : [],
+        };
       },
     },
-    decide({ refused, last }): Decision | undefined {
-      if (refused < mostRefused || last === undefined) return undefined;
-      const evidence = { ...named(last), max: limits.get(last) ?? 0, refusedTurns: refused };
-      return { do: "land", reason: "tool_call_limit", evidence };
+    decide({ refused }): Decision | undefined {
+      const limit = refused[mostRefused - 1];
+      return (
+        limit && {
+          do: "land",
+          reason: "tool_call_limit",
+          evidence: { ...limit, refusedTurns: refused.length },
+        }
+      );
     },
     judgeCall({ counts }, call, state, texts) {
       const limit = limitOf(call.name);
-      const most = limit === undefined ? undefined : limits.get(limit);
-      if (limit === undefined || most === undefined) return undefined;
-      const calls =
-        (counts.get(limit) ?? 0) + earlier(call, state).filter((one) => limitOf(one.name) === limit).length;
-      if (calls < most) return undefined;
-      const of = limit === allTools ? "" : ` of ${limit}`;
+      if (limit === undefined) return undefined;
+      const { tool, max: most } = limit;
+      // The calls of one answer are judged one after the other, and counted together afterwards.
+      const calls = callsIn(state);
+      const before = calls.slice(
+        0,
+        calls.findIndex((one) => one.key === call.key),
+      );
+      const others = before.filter(({ name, check }) => check.ok && limitOf(name)?.tool === tool);
+      if ((counts.get(tool) ?? 0) + others.length < most) return undefined;
+      const reason = `at most ${most} ${most === 1 ? "call" : "calls"}${tool === undefined ? "" : ` of ${tool}`}`;
       return {
         do: "answer",
         code: "limit",
-        text: texts.limitRefusal(call.name, `at most ${most} ${most === 1 ? "call" : "calls"}${of}`),
-        evidence: { ...named(limit), max: most },
+        text: texts.limitRefusal(call.name, reason),
+        evidence: { ...limit },
       };
     },
   };
   return rule as Rule;
 }
 
-const named = (limit: string): { tool?: string } => (limit === allTools ? {} : { tool: limit });
-
-/** The calls before this one in the same answer that may run: they are judged one after the other, and counted together afterwards. */
-const earlier = ({ key }: Call, { run }: State): readonly Call[] => {
-  const calls = run?.turn?.calls ?? [];
-  return calls
-    .slice(
-      0,
-      calls.findIndex((one) => one.key === key),
-    )
-    .filter(({ check }) => check.ok);
-};
+/** The calls of the answer that is being judged. */
+const callsIn = ({ run }: State): readonly Call[] => run?.turn?.calls ?? [];

@@ -157,13 +157,9 @@ export function checkGrant(grant: Grant, now: number): Grant {
   };
 }
 
-/** A grant that has expired would let no call run, and nobody would know why. A frequent cause is a time in seconds. */
-function whenPast(until: number, now: number): string {
-  const past = `until is ${until} (${dateOf(until)}), and that has passed: it is ${now} (${dateOf(now)})`;
-  const inSeconds = until * 1000;
-  const isSeconds = inSeconds > now && inSeconds < 2 * now;
-  return isSeconds ? `${past}. Milliseconds since 1970 are needed, and this looks like seconds` : past;
-}
+/** A grant that has expired would let no call run, and nobody would know why. Frequent causes are a duration, or a time in seconds. */
+const whenPast = (until: number, now: number): string =>
+  `until is ${until} (${dateOf(until)}), and that has passed: it is ${now} (${dateOf(now)}). Give milliseconds since 1970, e.g. Date.now() + 60_000`;
 
 function dateOf(time: number): string {
   const date = new Date(time);

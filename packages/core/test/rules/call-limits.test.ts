@@ -32,7 +32,7 @@ describe("maxCalls of a tool", () => {
   });
 
   test("counts no call that does not run", async () => {
-    const model = scripted([call("look", {}), look(1), look(2), say("done")]);
+    const model = scripted([call("look", {}), [look(1), call("look", {}), look(2)] as Turn, say("done")]);
     const strict = tool({
       name: "look",
       description: "look",
@@ -40,7 +40,8 @@ describe("maxCalls of a tool", () => {
       execute: () => "seen",
     });
     const run = await new Agent({ model, tools: [strict], rules: [maxCalls({ look: 2 })] }).run("go");
-    expect(toldOf(run).slice(1)).toEqual(["seen", "seen"]);
+    const misfit = expect.stringContaining("at");
+    expect(toldOf(run)).toEqual([misfit, "seen", misfit, "seen"]);
   });
 
   test("lands a run whose model makes no other calls in two turns in a row", async () => {

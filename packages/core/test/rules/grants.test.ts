@@ -288,10 +288,8 @@ describe("a given grant", () => {
       checkGrant({ id: "g", tool: "press", until: at }, 1_800_000_000_000);
     expect(until(1_800_000_000_001)()).toMatchObject({ until: 1_800_000_000_001 });
     expect(until(1_800_000_000_000)).toThrow(
-      "allow: until is 1800000000000 (2027-01-15T08:00:00.000Z), and that has passed: it is 1800000000000 (2027-01-15T08:00:00.000Z)",
+      "allow: until is 1800000000000 (2027-01-15T08:00:00.000Z), and that has passed: it is 1800000000000 (2027-01-15T08:00:00.000Z). Give milliseconds since 1970, e.g. Date.now() + 60_000",
     );
-    expect(until(1_799_999_999_999)).not.toThrow(/seconds/);
-    expect(until(1_800_000_060)).toThrow("Milliseconds since 1970 are needed, and this looks like seconds");
     expect(until(-1e300)).toThrow("until is -1e+300 (no date)");
   });
 
