@@ -58,7 +58,6 @@ export function maxCalls(max: number | CallLimits): Rule {
     fold: {
       turn_judged(memory, { verdicts }, before) {
         const calls = callsIn(before);
-        if (calls.length === 0) return memory;
         const counts = new Map(memory.counts);
         for (const { name } of calls.filter((_, at) => verdicts[at]?.do === "run")) {
           const tool = limitOf(name)?.tool;
