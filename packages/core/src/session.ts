@@ -9,11 +9,11 @@ import { abortSignal } from "./checks/ready-made.ts";
 import { anything, callable, checkGiven, from0, membersOf, text } from "./checks.ts";
 import type { ContextAccount } from "./context/window-usage.ts";
 import { knownAcrossCopies } from "./copies.ts";
-import { invalidRequest, type RondoError } from "./errors.ts";
 import type { CallView, Listener } from "./events.ts";
 import { type FileInput, type Input, readInput, readMessage } from "./input.ts";
 import { checkSessionId } from "./journal/checks.ts";
 import { type FollowOptions, follow } from "./journal/follow.ts";
+import { whenThere } from "./journal/maybe-async.ts";
 import { RecordReader } from "./journal/migrations.ts";
 import { shown } from "./json/copy.ts";
 import type { ParentFacts } from "./loop/child-facts.ts";
@@ -32,6 +32,7 @@ import { Driving } from "./session/driving.ts";
 import { changedBy, type ForkOptions, forkInto } from "./session/fork.ts";
 import { KnownState } from "./session/known-state.ts";
 import { Listeners } from "./session/listeners.ts";
+import { hasRun, isAborting } from "./session/open-run.ts";
 import { aboutOf, namesOf, type SessionParts } from "./session/parts.ts";
 import { type Replay, replay } from "./session/replay.ts";
 import { waitingWords } from "./session/waiting-words.ts";
@@ -75,7 +76,7 @@ export class Session<Output = unknown> {
     demandOwn(parts, session.state.run);
     await session.#driving.takeOver(parts.takeOver === true, () => {
       demandOwn(parts, session.state.run);
-      if (parts.forNewRun === true) throw session.#hasRun();
+      if (parts.forNewRun === true) throw hasRun(session);
     });
     return session;
   }
@@ -136,8 +137,8 @@ export class Session<Output = unknown> {
   /**
    * Starts a run and drives it until it ends or parks. Records that others have written since the session was opened are read first.
    * @param input the task: a string, parts (text, files), or a whole history, which replaces the session's
-   * @throws RondoError `invalid_request` while another run is active in this session (steer it, or wait); `conflict`
-   *   while another process drives it, or if another writer was faster
+   * @throws RondoError `invalid_request` while another run is active (steer it, or wait), unless it is being aborted: its end
+   *   is waited for; `conflict` while another process drives it, or if another writer was faster
    */
   async send(
     input: Input,
@@ -147,8 +148,8 @@ export class Session<Output = unknown> {
       parent?: ParentFacts;
     } = {},
   ): Promise<RunResult<Output>> {
-    const looking = this.status === "idle" ? undefined : this.#driving.lookAgain();
-    if (looking !== undefined) await looking;
+    const ready = this.status === "idle" ? undefined : this.#ready();
+    if (ready !== undefined) await ready;
     this.#mayStart();
     checkGiven(sending, options, "send");
     const { parent } = options;
@@ -162,8 +163,8 @@ export class Session<Output = unknown> {
    * @throws RondoError `invalid_request` if no message is queued and there is no conversation, or its last message is the model's: use `send`
    */
   async continue(options: { signal?: AbortSignal } = {}): Promise<RunResult<Output>> {
-    const looking = this.#driving.lookAgain();
-    if (looking !== undefined) await looking;
+    const ready = this.#ready();
+    if (ready !== undefined) await ready;
     this.#mayStart();
     checkGiven(going, options, "continue");
     const goesOn = (): void => checkContinuable(this.id, this.state);
@@ -195,8 +196,8 @@ export class Session<Output = unknown> {
    * @throws RondoError `invalid_request` while a run is active: abort() it first
    */
   async clear(): Promise<void> {
-    const looking = this.#driving.lookAgain();
-    if (looking !== undefined) await looking;
+    const ready = this.#ready();
+    if (ready !== undefined) await ready;
     this.#mayStart();
     await this.#start({ input: [], history: [], only: "clearing" }, undefined);
   }
@@ -356,20 +357,17 @@ export class Session<Output = unknown> {
     return follow(this.#parts.journal, this.id, options);
   }
 
+  /** Reads what others have written, and waits for a run that is being aborted. A promise only if there is something to wait for. */
+  #ready(): void | Promise<void> {
+    return whenThere(this.#driving.lookAgain(), () =>
+      isAborting(this.state, this.#driving.unwritten) ? this.#driving.settled() : undefined,
+    );
+  }
+
   #mayStart(): void {
     // There is no point in waiting for a run that could not be stored.
     if (this.#driving.current === undefined && this.#driving.failed !== undefined) throw this.#driving.failed;
-    if (this.status !== "idle") throw this.#hasRun();
-  }
-
-  #hasRun(status: SessionStatus = this.status): RondoError {
-    const { pending } = this;
-    const calls = pending.map(({ id, name }) => `${id} (${name})`).join(", ");
-    const what =
-      status === "parked" && calls !== ""
-        ? `approve(), deny() or edit() what it waits for: ${calls}; or abort() it`
-        : "wait for it or resume() it, steer() it, or queue with followUp()";
-    return invalidRequest(`session ${this.id} has a run that is ${status}: ${what}`);
+    if (this.status !== "idle") throw hasRun(this);
   }
 
   #start(
@@ -379,7 +377,7 @@ export class Session<Output = unknown> {
   ): Promise<RunResult<Output>> {
     return this.#driving.begin(() => {
       // Another process may have started one meanwhile.
-      if (isOpen(this.state.run)) throw this.#hasRun(this.#left);
+      if (isOpen(this.state.run)) throw hasRun(this, this.#left);
       mayBe();
       const { options } = this.#parts.resolved;
       // They are in the records from the first one on.

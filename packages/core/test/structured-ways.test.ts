@@ -228,6 +228,16 @@ describe("the output tool", () => {
     expect((await agent.run("where?")).output).toEqual({ city: "Rome" });
   });
 
+  test("may be called by another name: the choice left the model no other tool", async () => {
+    const { agent, model } = asked({ output: "none" }, [
+      say("It is Rome."),
+      call("final_result", { city: "Rome" }),
+    ]);
+    const { output: value, messages } = await agent.run("where?");
+    expect([value, model.calls]).toEqual([{ city: "Rome" }, 2]);
+    expect(messages.flatMap(({ content }) => content).every(({ type }) => type === "text")).toBe(true);
+  });
+
   test("reserves its name", () => {
     expect(() => asked(undefined, [], { tools: [echo("final_output")] })).toThrow(/final_output is taken/);
   });

@@ -22,6 +22,14 @@ function meantBy(name: string, known: readonly string[]): string | undefined {
   return known.find((one) => plain(one) === given) ?? known.find(alike) ?? nearest(name, known, 1)[0];
 }
 
+/** Known words that may be meant: those that contain the given one or are contained in it, but for marks and capitals, then those that are near. At most `limit`. */
+export function likely(given: string, known: readonly string[], limit: number): string[] {
+  const bare = plain(given);
+  const inside = (one: string, other: string): boolean => one.length > 2 && other.includes(one);
+  const alike = known.filter((one) => inside(bare, plain(one)) || inside(plain(one), bare));
+  return [...new Set([...alike.slice(0, limit), ...nearest(given, known, limit)])].slice(0, limit);
+}
+
 /** Whether a name contains a word that begins like this: `pauseResumes` has `resumes`, but not `user`. */
 const hasWord = (name: string, given: string): boolean =>
   [...name].some(

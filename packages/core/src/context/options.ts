@@ -17,6 +17,7 @@ import {
   ratio,
   rising,
   share,
+  text,
 } from "../checks.ts";
 import type { Model } from "../model.ts";
 import { type CapFacts, type CapOptions, capFacts, capOptions } from "./cap/cap-options.ts";
@@ -80,6 +81,7 @@ const trimOptions = membersOf<TrimOptions>({
   window: oneOf("contextWindow", "maxInputTokens"),
   to: ratio,
   keep: oneOf("last_answer", "none"),
+  exempt: listOf(text),
 });
 
 /** The check of these options. */

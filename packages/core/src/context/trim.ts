@@ -6,6 +6,7 @@
 
 import type { Message, ToolMessage } from "../message.ts";
 import type { MessageList } from "../model.ts";
+import { oncePer } from "../once-per.ts";
 import { byteLength } from "../text/size.ts";
 import {
   grouped,
@@ -35,6 +36,8 @@ export interface TrimOptions {
   to?: number;
   /** `last_answer`: results of the last answer are never trimmed, nor those that would not become shorter. Default: `last_answer`. */
   keep?: "last_answer" | "none";
+  /** Tools whose results are never trimmed, and do not count. Default: none. */
+  exempt?: readonly string[];
 }
 
 export interface TrimSettings {
@@ -44,6 +47,8 @@ export interface TrimSettings {
   window: keyof WindowFacts;
   to: number;
   keep: "last_answer" | "none";
+  /** Absent: none. */
+  exempt?: readonly string[];
 }
 
 /** Options with their defaults. */
@@ -55,6 +60,7 @@ export function trimSettings(given: TrimOptions = {}): TrimSettings {
     window: given.window ?? "contextWindow",
     to: Math.min(1, Math.max(0, given.to ?? 0.5)),
     keep: given.keep ?? "last_answer",
+    ...(given.exempt === undefined || given.exempt.length === 0 ? {} : { exempt: [...given.exempt] }),
   };
 }
 
@@ -79,7 +85,7 @@ export function trim(
   refOf: (result: ToolMessage) => string | undefined = refIn,
 ): Staged {
   const budget = trimBudget(settings, facts);
-  const before = sumOf(messages, resultTokens);
+  const before = sumOf(messages, counted(settings));
   if (before <= budget) return { messages, edits: [] };
   const goal = Math.floor(budget * settings.to);
   const end = settings.keep === "last_answer" ? lastAnswer(messages) : messages.length;
@@ -87,7 +93,7 @@ export function trim(
   let after = before;
   for (let at = 0; at < end && after > goal; at += 1) {
     const message = messages.at(at) as Message;
-    if (message.role !== "tool") continue;
+    if (message.role !== "tool" || isExempt(message, settings)) continue;
     const trimmed = trimmedResult(message, { ref: refOf(message) });
     const saved = resultTokens(message) - resultTokens(trimmed);
     if (trimmed === message || (settings.keep === "last_answer" && saved <= 0)) continue;
@@ -135,6 +141,16 @@ export function refIn(result: ToolMessage): string | undefined {
     note,
   )?.[1];
 }
+
+const isExempt = (message: Message, { exempt = [] }: TrimSettings): boolean =>
+  message?.role === "tool" && exempt.includes(message.name);
+
+/** The measure of what counts. One for the same settings: the history's log keeps a sum for each measure. */
+const counted = oncePer((settings: TrimSettings) =>
+  settings.exempt === undefined
+    ? resultTokens
+    : (message: Message) => (isExempt(message, settings) ? 0 : resultTokens(message)),
+);
 
 /** Tokens of a result, from its bytes; 0 for other messages. The history's log keeps the sum, so each is measured once. */
 function resultTokens(message: Message): number {

@@ -21,6 +21,7 @@ export function answeringInText(model: Model, request: ModelRequest): Model {
   const tool = outputToolOf(request.tools);
   const wrapped = isWrapped(tool?.inputSchema ?? request.outputSchema);
   if (tool === undefined && !wrapped) return model;
+  const others = request.tools.filter((one) => one !== tool).map(({ name }) => name);
   const texts = new Map<number, Unwrapping>();
   const heard = (event: ModelEvent): ModelEvent => {
     const delta = textOf(event, tool);
@@ -34,8 +35,10 @@ export function answeringInText(model: Model, request: ModelRequest): Model {
   };
   return {
     ...modelFace(model),
-    call: async (asked, io) =>
-      answerOf(await model.call(asked, { ...io, emit: (event) => io.emit(heard(event)) }), tool, wrapped),
+    call: async (asked, io) => {
+      const message = await model.call(asked, { ...io, emit: (event) => io.emit(heard(event)) });
+      return answerOf(message, answerName(message, tool, others), wrapped);
+    },
   };
 }
 
@@ -49,15 +52,25 @@ function textOf(
   return { index: event.index, text: event.delta };
 }
 
-function answerOf(
+/**
+ * The name by which the model called the output tool. The tool choice left it no other: so the only call of an answer, by a
+ * name that no tool has, is meant for it. It is not told as text while it streams, when it might not be the only one.
+ */
+function answerName(
   message: AssistantMessage,
   tool: ToolDefinition | undefined,
-  wrapped: boolean,
-): AssistantMessage {
+  others: readonly string[],
+): string | undefined {
+  if (tool === undefined || !isAnswerLike(message)) return undefined;
+  const [first, ...more] = message.content.filter((part): part is ToolCallPart => part.type === "tool_call");
+  const isMeant = first !== undefined && more.length === 0 && !others.includes(first.name);
+  return isMeant ? first.name : tool.name;
+}
+
+function answerOf(message: AssistantMessage, called: string | undefined, wrapped: boolean): AssistantMessage {
   if (!isAnswerLike(message)) return message;
   const bare = (text: string): string => (wrapped ? unwrappedText(text) : text);
-  const isAnswer = (part: Part): part is ToolCallPart =>
-    part.type === "tool_call" && part.name === tool?.name;
+  const isAnswer = (part: Part): part is ToolCallPart => part.type === "tool_call" && part.name === called;
   // A model that answers in text all the same was shown the object, too.
   if (!message.content.some(isAnswer)) {
     const content = message.content.map(

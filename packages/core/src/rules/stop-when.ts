@@ -4,7 +4,7 @@
 // never stop anything here: so they are refused when they are given.
 
 import { type Check, callable, checkGiven, membersOf, needed, oneOf, text } from "../checks.ts";
-import type { Message } from "../message.ts";
+import type { Message, Usage } from "../message.ts";
 import { oncePer } from "../once-per.ts";
 import type { Decision, Rule } from "./rule.ts";
 
@@ -16,6 +16,8 @@ export interface RunView {
   toolCalls: number;
   /** Input and output tokens of the run. */
   tokens: number;
+  /** The same by kind, as far as providers reported it: `inputTokens`, `outputTokens`, … */
+  usage: Usage;
   /** US dollars spent; undefined if unknown. */
   usd: number | undefined;
   /** Milliseconds since the run started. */
@@ -71,7 +73,7 @@ const looksForList = oncePer((stop: StopRule): boolean => {
 
 type Method = (this: unknown, ...given: never[]) => unknown;
 
-const unbegun = { toolCalls: 0, tokens: 0, usd: undefined, ms: 0, lastText: "", messages: [] };
+const unbegun = { toolCalls: 0, tokens: 0, usage: {}, usd: undefined, ms: 0, lastText: "", messages: [] };
 
 const stopWord = needed("a text, true or false, at once,", (value) => typeof value === "string");
 const stopOptions = membersOf<StopOptions>({ name: text, onLimit: oneOf("land", "stop") });
@@ -93,8 +95,9 @@ export function stopWhen(stop: StopRule, how: string | StopOptions = {}): Rule {
       const { run } = state;
       if (run === undefined || run.steps === 0) return undefined;
       const { steps, toolCalls, lastText } = run;
-      const { tokens, usd } = run.spend;
-      const at = { tokens, usd, ms: state.now - run.startedAt };
+      const { tokens, usage, usd } = run.spend;
+      // A copy: the function is user code, and the state is shared.
+      const at = { tokens, usage: { ...usage }, usd, ms: state.now - run.startedAt };
       const view: RunView = { steps, toolCalls, ...at, lastText, messages: state.history };
       const said: string | boolean | null | undefined = stop(view);
       if (said === undefined || said === null || said === false) return undefined;

@@ -3,6 +3,7 @@
 // They state facts neutrally: never an instruction that could end a turn early or mislead a model. Presets replace single
 // entries.
 
+import { likely } from "../checks/nearest.ts";
 import type { Effect } from "../tool/effect.ts";
 
 export interface Texts {
@@ -45,6 +46,14 @@ export interface Texts {
   outputSchema(schema: string): string;
 }
 
+/** All of a few tools. Of many the nearest: the request declares them all, and the result of each such call would repeat their names. */
+function availableTools(name: string, known: readonly string[]): string {
+  if (known.length <= 30) return `Available tools: ${known.length === 0 ? "none" : known.join(", ")}.`;
+  const near = likely(name, known, 10);
+  if (near.length === 0) return `It is none of the ${known.length} available tools.`;
+  return `The nearest of the ${known.length} available tools: ${near.join(", ")}.`;
+}
+
 /** Cuts a foreign text to a useful length. It must not end in half a character, which would make the whole request invalid. */
 const clip = (text: string, limit: number): string =>
   text.length <= limit
@@ -56,7 +65,7 @@ const doubt = (effect?: Effect): string => (effect === "read" ? "" : "; whether 
 
 export const defaultTexts: Texts = {
   unknownTool: (name, known) =>
-    `Error: unknown tool ${JSON.stringify(clip(name, 100))}. Available tools: ${known.length === 0 ? "none" : known.join(", ")}.`,
+    `Error: unknown tool ${JSON.stringify(clip(name, 100))}. ${availableTools(name, known)}`,
   invalidArgs: (name, error) => `Error: the arguments of ${name} do not fit its schema: ${clip(error, 2000)}`,
   badJson: (name, error, raw) =>
     `Error: ${name} was not executed: ${clip(error, 500)}. The arguments as received: ${clip(raw, 2000)}`,

@@ -42,6 +42,24 @@ describe("trimming in a run", () => {
     expect(isPaired(session.messages)).toBe(true);
   });
 
+  test("never trims the results of an exempt tool, in this process and in another", async () => {
+    const exempt = {
+      ...options(),
+      context: { ...options().context, trim: { budgetTokens: 3_000, exempt: ["read"] } },
+    };
+    const model = scripted((_, number) => twice(number));
+    const { session, journal, records } = await opened({ model, ...exempt });
+    await session.send("read it all");
+    expect(recordsOf(records(), "trimmed")).toEqual([]);
+    expect(texts(model.lastRequest.messages)).toHaveLength(4);
+
+    const later = scripted([say("still done")]);
+    const again = await opened({ model: later, ...exempt }, journal);
+    await again.session.send("and now?");
+    expect(texts(later.lastRequest.messages)).toEqual(texts(model.lastRequest.messages));
+    expect((await again.session.replay()).firstDifference).toBeUndefined();
+  });
+
   test("changes the prefix once, and the request says at which message and by which stage", async () => {
     const model = scripted((_, number) => twice(number));
     const events = await eventsOf(new Agent({ model, repeats: null, ...options() }), "read it all");

@@ -142,6 +142,30 @@ describe("trimming by default", () => {
     expect(trimmings).toBeLessThan(15);
   });
 
+  test("never trims the results of an exempt tool, and does not count them", () => {
+    const messages = [
+      ...turn("c0", tokens(900), "load_skill"),
+      ...turn("c1", tokens(300)),
+      ...turn("c2", tokens(300)),
+      ...turn("c3", tokens(10)),
+    ];
+    const exempt = ["load_skill"];
+    expect(trimmed(messages, { budgetTokens: 610, exempt })).toEqual([
+      tokens(900),
+      tokens(300),
+      tokens(300),
+      tokens(10),
+    ]);
+    const { messages: after, note } = trim(messages, trimSettings({ budgetTokens: 609, to: 1, exempt }), {});
+    expect([...after].filter(({ role }) => role === "tool").map(said)).toEqual([
+      tokens(900),
+      "[tool output trimmed]",
+      tokens(300),
+      tokens(10),
+    ]);
+    expect(note).toMatchObject({ before: 610, after: 316 });
+  });
+
   test("keeps the results of the last answer, and those that would not get shorter", () => {
     const messages = [
       ...history("ok", tokens(500)),

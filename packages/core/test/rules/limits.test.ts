@@ -1,6 +1,7 @@
 // Limits: when a run has used what it may, and what it may still give away. Asked of the rules by themselves.
 
 import {
+  Agent,
   type Amounts,
   budget,
   deadline,
@@ -19,11 +20,12 @@ import {
   stopWhen,
   userText,
 } from "@rondo/core";
-import { scripted } from "@rondo/testkit";
+import { call, say, scripted, usage } from "@rondo/testkit";
 import { beforeEach, describe, expect, test } from "vitest";
 import { overspent, underWord } from "../../src/rules/limits.ts";
 import { tree } from "../../src/rules/tree.ts";
 import { acting, callOf, options, recordOf, stateOf, toolOf } from "../loop/support.ts";
+import { echo } from "../support.ts";
 import { afterAll, afterOne, judgementOf, stopOf, texts, turnOf } from "./support.ts";
 
 const spend = (change: Partial<Run["spend"]> = {}): Run["spend"] => ({
@@ -285,8 +287,31 @@ describe("a stop rule that is a function", () => {
   test("gets the run's progress", () => {
     decided(true);
     const { messages, ...view } = seen.at(-1) as RunView;
-    expect(view).toStrictEqual({ steps: 2, toolCalls: 3, tokens: 5, usd: 0.5, ms: 400, lastText: "so" });
+    expect(view).toStrictEqual({
+      steps: 2,
+      toolCalls: 3,
+      tokens: 5,
+      usage: {},
+      usd: 0.5,
+      ms: 400,
+      lastText: "so",
+    });
     expect([...messages]).toStrictEqual([userText("task")]);
+  });
+
+  test("may limit what the model writes, whatever it reads", async () => {
+    const written = usage({ inputTokens: 1_000, outputTokens: 40 });
+    const model = scripted((request) =>
+      request.toolChoice === "none" ? say("so far") : [call("look"), written],
+    );
+    const wordy: StopRule = ({ usage }) => (usage.outputTokens ?? 0) >= 80;
+    const { end, text } = await new Agent({
+      model,
+      tools: [echo("look")],
+      repeats: null,
+      rules: [wordy],
+    }).run("go");
+    expect([end?.rule, end?.evidence, text]).toEqual(["wordy", { steps: 2, said: true }, "so far"]);
   });
 
   test("is called from the first answer on", () => {

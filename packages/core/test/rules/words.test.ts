@@ -23,6 +23,24 @@ describe("the texts", () => {
     expect(badJson("look", "no end", '{"a')).toMatch(/look .*: no end\. .*: \{"a$/);
   });
 
+  test("name only the nearest of many tools, since the request declares them all", () => {
+    const many = Array.from({ length: 31 }, (_, at) => `page_${at}`);
+    expect(unknownTool("look", many.slice(1))).toBe(
+      `Error: unknown tool "look". Available tools: ${many.slice(1).join(", ")}.`,
+    );
+    const near = unknownTool("pagee_7", ["get_weather", ...many]);
+    expect(near).toMatch(
+      /^Error: unknown tool "pagee_7"\. The nearest of the 32 available tools: page_7(, page_\d+){1,9}\.$/,
+    );
+    for (const called of ["create_issue", "functions.github_create_issue", "GitHub-createIssue"])
+      expect(unknownTool(called, [...many, "github_create_issue"])).toBe(
+        `Error: unknown tool "${called}". The nearest of the 32 available tools: github_create_issue.`,
+      );
+    expect(unknownTool("look", many)).toBe(
+      'Error: unknown tool "look". It is none of the 31 available tools.',
+    );
+  });
+
   test("cut what is too long, and say how long it was", () => {
     const cut = (limit: number): string => `${"x".repeat(limit)}… (5000 characters in all)`;
     expect(unknownTool(long, [])).toContain(`"${cut(100)}"`);

@@ -1,0 +1,27 @@
+// The room of the open run: whether another one may start in its session, and what to do if not.
+
+import { invalidRequest, type RondoError } from "../errors.ts";
+import type { CallView } from "../events.ts";
+import type { Fact } from "../loop/records.ts";
+import { isOpen, type State } from "../loop/state.ts";
+
+/** Whether the open run was asked to abort. `unwritten`: facts that the loop has not got to yet. */
+export const isAborting = ({ run }: State, unwritten: readonly Fact[]): boolean =>
+  isOpen(run) && (run?.abort !== undefined || unwritten.some(({ type }) => type === "abort_asked"));
+
+interface Busy {
+  readonly id: string;
+  readonly status: string;
+  readonly pending: readonly CallView[];
+}
+
+/** The error of an operation that would start a run while a session has an open one. */
+export function hasRun(session: Busy, status: string = session.status): RondoError {
+  const { pending } = session;
+  const calls = pending.map(({ id, name }) => `${id} (${name})`).join(", ");
+  const what =
+    status === "parked" && calls !== ""
+      ? `approve(), deny() or edit() what it waits for: ${calls}; or abort() it`
+      : "wait for it or resume() it, steer() it, or queue with followUp()";
+  return invalidRequest(`session ${session.id} has a run that is ${status}: ${what}`);
+}
