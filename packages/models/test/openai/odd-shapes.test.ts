@@ -130,6 +130,13 @@ describe("calls that are", () => {
       ),
     ],
     [
+      "in Cloudflare's result",
+      whole({
+        success: true,
+        result: { response: null, tool_calls: [{ name: "f", arguments: { a: 1 } }] },
+      }),
+    ],
+    [
       "in a message of its own",
       whole({
         message: { content: "", tool_calls: [{ function: { name: "f", arguments: { a: 1 } } }] },
@@ -157,6 +164,23 @@ describe("calls that are", () => {
     expect(callsOf(await outcome(openaiChat, frames))).toEqual([
       ["f0", { a: 1 }],
       ["f1", { b: 2 }],
+    ]);
+  });
+});
+
+describe("sound that comes in pieces", () => {
+  it("is whole bytes, wherever a piece ends", async () => {
+    const audio = (more: object): object => chunk({ audio: { id: "audio_1", ...more } });
+    const bytes = ["a", "bc", "defg"].map((one) => audio({ data: btoa(one), transcript: one }));
+    const { answer } = await outcome(openaiChat, stream(...bytes, audio({ expires_at: 9 }), stop));
+    expect(answer?.content).toEqual([
+      {
+        type: "native",
+        kind: "audio",
+        opaque: {
+          audio: { id: "audio_1", data: btoa("abcdefg"), transcript: "abcdefg", expires_at: 9 },
+        },
+      },
     ]);
   });
 });

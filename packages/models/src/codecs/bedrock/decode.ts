@@ -20,11 +20,11 @@ import { frameObject } from "../anthropic/decode.ts";
 import { nameFromWire } from "../anthropic/names.ts";
 import { isErrorEvent } from "../bare-frames.ts";
 import { bareName } from "../bare-name.ts";
+import { Base64Pieces } from "../base64-pieces.ts";
 import { BlockPlaces } from "../block-places.ts";
 import { isFlatError } from "../flat-errors.ts";
 import { answerOf } from "../leaking-answer.ts";
 import { stopWord } from "../stop-word.ts";
-import { Base64Pieces } from "./base64-pieces.ts";
 import { bedrockStreamError } from "./errors.ts";
 import { bedrockStop } from "./stops.ts";
 
