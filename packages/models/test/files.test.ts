@@ -92,7 +92,7 @@ it.each(protocols.filter(([name]) => name !== "Google"))(
   },
 );
 
-describe.each(protocols.filter(([name]) => /Anthropic|Chat|Responses/.test(name)))(
+describe.each(protocols.filter(([name]) => /Anthropic|Chat|Responses|Ollama/.test(name)))(
   "a text file over %s",
   (_name, codec) => {
     const text = (data: string): FilePart => ({ type: "file", mediaType: "text/plain", name: "a.txt", data });
