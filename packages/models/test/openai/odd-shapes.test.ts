@@ -184,3 +184,21 @@ describe("sound that comes in pieces", () => {
     ]);
   });
 });
+
+describe("MiniMax's own status beside an answer", () => {
+  const said = (base_resp: object): string[] =>
+    stream({ ...chunk({ content: "hi" }), base_resp }, { ...chunk({}, "stop"), base_resp });
+
+  it.each([{ status_code: 0, status_msg: "" }, { status_code: "0" }, { status_code: null }, {}])(
+    "says nothing against it: %j",
+    async (base_resp) => {
+      expect(textOf(await outcome(openaiChat, said(base_resp)))).toBe("hi");
+    },
+  );
+
+  it.each([1002, "1002"])("is an error, as a number or in words: %j", async (status_code) => {
+    expect((await outcome(openaiChat, said({ status_code, status_msg: "slow" }))).error?.kind).toBe(
+      "rate_limit",
+    );
+  });
+});
