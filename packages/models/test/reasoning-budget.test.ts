@@ -9,7 +9,7 @@ import { rows, serve } from "./end-to-end/stack.ts";
 
 const makes: [string, (wire: RondoWire) => Model][] = [
   ...rows.map(({ name, model }): [string, (wire: RondoWire) => Model] => [name, (wire) => model(wire)]),
-  ...(["dashscope", "openrouter", "zai"] as const).map((server): [string, (wire: RondoWire) => Model] => [
+  ...(["alibaba", "openrouter", "zai"] as const).map((server): [string, (wire: RondoWire) => Model] => [
     server,
     (wire) =>
       openaiCompatible({
