@@ -574,15 +574,16 @@ test.each([
     other.append("s", 3, sampleRecords(3, 1));
     // The other process comes in right after the first query.
     for (const query of ["get", "all"] as const) {
-      const asked = StatementSync.prototype[query];
-      vi.spyOn(StatementSync.prototype, query).mockImplementation(function (this: StatementSync, ...of) {
+      const asked = StatementSync.prototype[query] as (...of: unknown[]) => unknown;
+      const interrupted = function (this: StatementSync, ...of: unknown[]): unknown {
         const told = asked.apply(this, of);
         if (this.sourceSQL.includes("FROM sessions")) {
           vi.restoreAllMocks();
           other.delete("s");
         }
-        return told as never;
-      });
+        return told;
+      };
+      vi.spyOn(StatementSync.prototype, query).mockImplementation(interrupted as never);
     }
     expect(journal.read("s")).toEqual(sampleRecords(0, 4));
     expect(journal.read("s")).toEqual([]);
