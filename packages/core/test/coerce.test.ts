@@ -162,6 +162,26 @@ describe("a value in the wrong type", () => {
     ["a listed word with space around it", z.object({ a: z.enum(["c", "f"]) }), { a: " f\n" }, { a: "f" }],
     ["a whole number with a point", z.object({ a: z.int() }), { a: "7.0" }, { a: 7 }],
     [
+      "a number with a fraction, or a power of ten",
+      z.object({ a: z.number(), b: z.number() }),
+      { a: "-1.5", b: "6e23" },
+      { a: -1.5, b: 6e23 },
+    ],
+    [
+      "what a list of values has in another type, where only the list says which",
+      {
+        type: "object",
+        properties: {
+          a: { enum: ["all", 2] },
+          b: { const: true },
+          c: { enum: ["1", "2"] },
+          d: { enum: [0.5] },
+        },
+      },
+      { a: "2", b: "true", c: 1, d: " 0.5" },
+      { a: 2, b: true, c: "1", d: 0.5 },
+    ],
+    [
       "Python's words",
       z.object({ a: z.boolean(), b: z.number().nullable() }),
       { a: "True", b: "None" },
@@ -178,6 +198,16 @@ describe("a value in the wrong type", () => {
     // As a text it would be another id: the digits are lost already.
     ["a text is wanted of an integer that no double holds", z.object({ a: z.string() }), { a: 2 ** 53 }],
     ["its negative is", z.object({ a: z.array(z.string()) }), { a: [-(2 ** 60)] }],
+    [
+      "a number is wanted of more digits than a double holds",
+      z.object({ a: z.number() }),
+      { a: `${2n ** 60n}` },
+    ],
+    [
+      "no listed value is what it says",
+      { type: "object", properties: { a: { enum: [1, null] } } },
+      { a: "null" },
+    ],
     [
       "a reference leads nowhere",
       {

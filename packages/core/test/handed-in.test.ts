@@ -494,6 +494,18 @@ describe("a file with its content in a data URL", () => {
     expect(history.messages[0]?.content).toEqual([bytes]);
   });
 
+  test.each<[string, string, string]>([
+    ["in letters of its own", "data:text/plain,gr%C3%BC%C3%9F%20dich", "grüß dich"],
+    ["with its letters' name", "data:text/plain;charset=utf-8,a;b,c", "a;b,c"],
+  ])("%s is its bytes as well", async (_how, url, text) => {
+    const given = { type: "file", mediaType: "application/octet-stream", url } as const;
+    const { messages } = await answered().run([given]);
+    const data = Buffer.from(text).toString("base64");
+    expect(messages[0]?.content).toEqual([{ type: "file", mediaType: "text/plain", data }]);
+    const broken = { type: "file", mediaType: "text/plain", url: "data:text/plain,100%" } as const;
+    expect((await answered().run([broken])).messages[0]?.content).toEqual([broken]);
+  });
+
   test("becomes bytes also as an image that a tool returns, and any other URL stays a URL", async () => {
     const far = { type: "file", mediaType: "image/png", url: "https://x.invalid/a.png" } as const;
     const show = echo("show", { execute: () => [{ type: "image", url: png }, far] });

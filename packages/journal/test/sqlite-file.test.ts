@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
-import { DatabaseSync } from "node:sqlite";
+import { DatabaseSync, StatementSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { blobRef, formatVersion, type RondoError } from "@rondo/core";
 import { checkJournal, sqliteJournal } from "@rondo/journal";
@@ -562,6 +562,34 @@ describe("a journal that can only be read", () => {
     journal.close();
   });
 });
+
+test.each([
+  ["a journal that writes", false],
+  ["one that only reads", true],
+])(
+  "a session that another process deletes while %s reads it is whole or gone, and not damaged",
+  (_, readOnly) => {
+    const file = made();
+    const [other, journal] = [sqliteJournal(file), sqliteJournal(file, { readOnly })];
+    other.append("s", 3, sampleRecords(3, 1));
+    // The other process comes in right after the first query.
+    for (const query of ["get", "all"] as const) {
+      const asked = StatementSync.prototype[query] as (...of: unknown[]) => unknown;
+      const interrupted = function (this: StatementSync, ...of: unknown[]): unknown {
+        const told = asked.apply(this, of);
+        if (this.sourceSQL.includes("FROM sessions")) {
+          vi.restoreAllMocks();
+          other.delete("s");
+        }
+        return told;
+      };
+      vi.spyOn(StatementSync.prototype, query).mockImplementation(interrupted as never);
+    }
+    expect(journal.read("s")).toEqual(sampleRecords(0, 4));
+    expect(journal.read("s")).toEqual([]);
+    for (const open of [other, journal]) open.close();
+  },
+);
 
 test("a check of what cannot be looked at is refused, and says why", () => {
   const file = join(folder, "j.db");

@@ -29,6 +29,7 @@ import { KnownServer, type Made } from "./known-server.ts";
 import { loadOnce } from "./load-once.ts";
 import { ModelCredentials } from "./model-credentials.ts";
 import { checkedOptions, type LazyCodec, type ModelOptions, type Send } from "./model-options.ts";
+import { withoutEmptyBudget } from "./no-budget.ts";
 import { demandRoom, warnOverWindow } from "./over-window.ts";
 import { listening } from "./receive/listening.ts";
 import { receive, receiveFrames } from "./receive.ts";
@@ -82,10 +83,11 @@ class HttpModel implements Model {
     if (all !== undefined) this.facts = all;
   }
 
-  async call(request: ModelRequest, io: ModelIo): Promise<AssistantMessage> {
+  async call(given: ModelRequest, io: ModelIo): Promise<AssistantMessage> {
     const sent: Sent[] = [];
     try {
       if (io.signal.aborted) throw abortedError(io.signal);
+      const request = withoutEmptyBudget(given);
       const codec = await this.#loaded();
       const made = this.#server.make(request, codec);
       const { providerOptions } = request.settings;

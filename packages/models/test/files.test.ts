@@ -92,7 +92,15 @@ it.each(protocols.filter(([name]) => name !== "Google"))(
   },
 );
 
-describe.each(protocols.filter(([name]) => /Anthropic|Chat|Responses/.test(name)))(
+it.each(protocols)("a text file of any kind goes along over %s", (_name, codec) => {
+  const data = btoa("print(1)");
+  for (const mediaType of ["text/plain", "text/x-python", "text/xml"]) {
+    const body = sent(codec, { type: "file", mediaType, data, name: "a" }, ["image/*"]);
+    expect(body.includes(data) || body.includes("print(1)"), `${mediaType}: ${body}`).toBe(true);
+  }
+});
+
+describe.each(protocols.filter(([name]) => /Anthropic|Chat|Responses|Ollama/.test(name)))(
   "a text file over %s",
   (_name, codec) => {
     const text = (data: string): FilePart => ({ type: "file", mediaType: "text/plain", name: "a.txt", data });

@@ -127,6 +127,20 @@ describe("Ollama's own chat", () => {
     });
   });
 
+  it("counts only the calls that the server told as calls, where others stand in gpt-oss's channels", async () => {
+    const told = { function: { name: "weather", arguments: { city: "Oslo" } } };
+    const lines = [
+      line({ content: '<|channel|>commentary to=functions.weather <|constrain|>json<|message|>{"city":' }),
+      line({ content: "", tool_calls: [told] }),
+      line({ content: '"Linz"}<|call|>' }),
+      done(),
+    ];
+    await withServer(playing(lines), async ({ url }) => {
+      const { calls } = await hear(ollama("gpt-oss:20b", { baseURL: url }), { ...ask, tools: [weather] });
+      expect(calls).toEqual([{ name: "weather", args: { city: "Oslo" } }]);
+    });
+  });
+
   it("never runs a call from text while it has native tools (F234)", async () => {
     const lines = [line({ content: '<tool_call>{"name":"weather","arguments":{}}</tool_call>' }), done()];
     await withServer(playing(lines), async ({ url }) => {

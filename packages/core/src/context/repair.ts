@@ -4,7 +4,15 @@
 // wrote, unless the policy says so. If nothing is wrong it returns its input, the same array with the same messages, so
 // that whatever is cached by their identity stays cached.
 
-import { type AssistantMessage, type Message, type Part, type UserMessage, userText } from "../message.ts";
+import {
+  type AssistantMessage,
+  isSameOrigin,
+  type Message,
+  type Part,
+  type TextPart,
+  type UserMessage,
+  userText,
+} from "../message.ts";
 import { mendMessage } from "./repair/mend.ts";
 import { pairUp, sameItems } from "./repair/pairing.ts";
 import { type RepairPolicy, type RepairTexts, repairTexts } from "./repair/policy.ts";
@@ -90,7 +98,17 @@ function inOrder(messages: readonly Message[], policy: RepairPolicy, texts: Repa
 
 /** Joins two messages of one role. Calls end an answer, so only an answer without calls has a neighbour. */
 function joined(first: UserMessage | AssistantMessage, second: UserMessage | AssistantMessage): Message {
-  return { ...second, content: [...first.content, ...second.content] } as Message;
+  const isForeign =
+    first.role === "assistant" && second.role === "assistant" && !isSameOrigin(first.origin, second.origin);
+  const content = isForeign ? first.content.flatMap(unsigned) : first.content;
+  return { ...second, content: [...content, ...second.content] } as Message;
+}
+
+/** A part without what only its own provider understands: under another's name it would be sent there, and refused. */
+function unsigned(part: Part): Part[] {
+  if (part.type === "reasoning" || part.type === "native") return [];
+  const { opaque: _, citations: __, ...rest } = part as Part & TextPart;
+  return [rest as Part];
 }
 
 function word(text: string, messages: readonly Message[]): AssistantMessage {

@@ -131,11 +131,15 @@ function ofType(value: Json, wanted: readonly string[]): Json {
 const isExact = (value: Json): boolean =>
   typeof value === "number" && (!Number.isInteger(value) || Number.isSafeInteger(value));
 
-/** A word that was written with quotes, where the schema lists the accepted words. */
+/** A listed value: a word that was written with quotes, or a value of another type, if only the list gives the type. */
 function ofValues(value: Json, schema: JsonObject): Json {
   const values = schema.const === undefined ? listOf(schema.enum) : [schema.const];
-  if (typeof value !== "string" || values.length === 0 || values.includes(value)) return value;
-  const bare = value.trim().startsWith('"') ? jsonIn(value)?.value : value.trim();
+  if (typeof value === "object" || values.length === 0 || values.includes(value)) return value;
+  const types = values.filter((one) => typeof one !== "object" && typeof one !== typeof value).map(typeOf);
+  const isQuoted = typeof value === "string" && value.trim().startsWith('"');
+  const bare = isQuoted
+    ? jsonIn(value)?.value
+    : ofType(typeof value === "string" ? value.trim() : value, types);
   return bare !== undefined && values.includes(bare) ? bare : value;
 }
 
@@ -149,7 +153,7 @@ function ofText(text: string, original: string, wanted: readonly string[]): Json
   }
   if (wanted.includes("number") && /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(text)) {
     const number = Number(text);
-    if (Number.isFinite(number)) return number;
+    if (Number.isFinite(number) && (isExact(number) || /e/i.test(text))) return number;
   }
   const parsed =
     (wanted.includes("object") && text.startsWith("{")) || (wanted.includes("array") && text.startsWith("["))

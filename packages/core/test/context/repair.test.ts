@@ -225,6 +225,21 @@ describe("a repaired history", () => {
     ]);
   });
 
+  it("joins the answers of two models without what only the first one's provider understands", () => {
+    const first: Part[] = [
+      { type: "reasoning", text: "hm", opaque: { signature: "s" } },
+      { type: "native", kind: "search", opaque: { id: "n" } },
+      { type: "text", text: "a", citations: [{ at: 1 }], opaque: { id: "msg_1" } },
+    ];
+    const other: AssistantMessage = { ...answer([text("b")], "end_turn"), origin: { ...origin, model: "n" } };
+    const joined = (...history: Message[]): unknown =>
+      repairHistory(history, { neighbours: "merge" }).map((one) => one.content);
+    expect(joined(answer(first, "end_turn"), other)).toEqual([[text("a"), text("b")]]);
+    expect(joined(answer(first, "end_turn"), answer([text("b")], "end_turn"))).toEqual([
+      [...first, text("b")],
+    ]);
+  });
+
   it("begins with the user and does not end with the model, if the policy says so (F127, F129)", () => {
     const history = [answer([text("hi")], "end_turn")];
     const repaired = repairHistory(history, { userFirst: true, assistantLast: "proceed" });

@@ -22,7 +22,10 @@ export class Sessions {
   constructor(db: DatabaseSync, file: string) {
     this.#file = file;
     this.#session = db.prepare("SELECT * FROM sessions WHERE id = ?");
-    this.#records = db.prepare("SELECT seq, record FROM records WHERE session = ? AND seq >= ? ORDER BY seq");
+    // One query, so one state of the file: another process may delete the session meanwhile.
+    this.#records = db.prepare(
+      "SELECT length, format, seq, record FROM sessions LEFT JOIN records ON session = key AND seq >= ? WHERE id = ? ORDER BY seq",
+    );
     this.#list = db.prepare(
       "SELECT id, length, created_at AS createdAt, updated_at AS updatedAt FROM sessions ORDER BY updated_at DESC, key DESC",
     );
@@ -36,20 +39,29 @@ export class Sessions {
   }
 
   read(session: string, from: number): LogRecord[] {
-    const row = this.row(session);
-    if (row === undefined) return [];
-    const rows = this.#records.all(row.key, from) as { seq: number; record: string }[];
-    const records = rows.map(({ seq, record }, i) => {
-      if (seq !== from + i) throw this.#damaged(session, from + i, "it is missing");
+    const rows = this.#records.all(from, session) as {
+      length: number;
+      format: number;
+      seq: number | null;
+      record: string;
+    }[];
+    const [first] = rows;
+    if (first === undefined) return [];
+    mustBeKnownFormat(first.format, session, this.#file);
+    const records: LogRecord[] = [];
+    for (const { seq, record } of rows) {
+      const due = from + records.length;
+      // The one row of a session that has no records from there on.
+      if (seq === null) break;
+      if (seq !== due) throw this.#damaged(session, due, "it is missing");
       try {
-        return JSON.parse(record) as LogRecord;
+        records.push(JSON.parse(record) as LogRecord);
       } catch (thrown) {
-        throw this.#damaged(session, seq, messageOf(thrown));
+        throw this.#damaged(session, due, messageOf(thrown));
       }
-    });
-    // The length was read first: records may have been added since, but none removed.
+    }
     const end = from + records.length;
-    if (end < row.length) throw this.#damaged(session, end, "it is missing");
+    if (end < first.length) throw this.#damaged(session, end, "it is missing");
     return records;
   }
 

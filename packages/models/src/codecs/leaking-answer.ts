@@ -89,6 +89,8 @@ class LeakingAnswer extends Answer {
     super.again(key);
     if (key !== this.#key) return;
     super.again(this.#thoughts);
+    // Its calls come once more as well.
+    for (const leaked of this.#leaked) this.drop(leaked);
     this.#splitter = undefined;
   }
 

@@ -84,6 +84,8 @@ class OllamaDecoder implements Decoder {
   /** For gpt-oss, whose channels leak into the text if the server's own parser fails (F236). */
   readonly #harmony: HarmonySplitter | undefined;
   #calls = 0;
+  /** How many calls were found in the channels. */
+  #leaked = 0;
   /** How often each call with an id was sent. */
   #told: ReadonlyMap<string, number> = new Map();
   #reason: string | undefined;
@@ -134,6 +136,8 @@ class OllamaDecoder implements Decoder {
     if (body.done !== true) return;
     this.#text(this.#thoughts.end());
     this.#harmony?.end();
+    // If the server told calls as well, only those count.
+    if (this.#calls > 0) for (let nth = this.#leaked; nth > 0; nth -= 1) this.#answer.drop(`leaked/${nth}`);
     this.#reason = textIn(body.done_reason);
     this.finished = true;
   }
@@ -175,10 +179,10 @@ class OllamaDecoder implements Decoder {
 
   /** Takes calls found in the channels. */
   #leaks(): HarmonyCalls {
-    const key = (): string => `call/${this.#calls}`;
+    const key = (): string => `leaked/${this.#leaked}`;
     return {
       open: (name) => {
-        this.#calls += 1;
+        this.#leaked += 1;
         this.#answer.call(key(), { id: freshId(), name: bareName(name) });
       },
       args: (piece) => this.#answer.args(key(), piece),

@@ -10,12 +10,7 @@ export function responseIn(thrown: unknown): ErrorResponse | undefined {
   if (typeof status !== "number" || status < 300) return undefined;
   return {
     status,
-    header: (name) =>
-      headers instanceof Headers
-        ? headers.get(name)
-        : typeof headers === "object" && headers !== null
-          ? (((headers as Record<string, unknown>)[name] as string | undefined) ?? null)
-          : null,
+    header: headers instanceof Headers ? (name) => headers.get(name) : plainHeaders(headers),
     body:
       error === undefined
         ? thrown instanceof Error
@@ -25,6 +20,14 @@ export function responseIn(thrown: unknown): ErrorResponse | undefined {
           ? error
           : (JSON.stringify(error) ?? ""),
   };
+}
+
+/** Headers in a plain object, as older SDKs have them: in any letters, and with values that need not be texts. */
+function plainHeaders(headers: unknown): (name: string) => string | null {
+  const lower = new Map<string, string>();
+  for (const [name, value] of Object.entries(Object(headers)))
+    if (value !== undefined && value !== null) lower.set(name.toLowerCase(), String(value));
+  return (name) => lower.get(name.toLowerCase()) ?? null;
 }
 
 /** The usual status for a kind of error, if it has none. Only the words say what a `stream_error` is. */

@@ -116,7 +116,6 @@ function messageIn(root: JsonObject, said: JsonObject, raw: boolean): string {
     words(said.Message) ??
     words(root.error_description) ??
     words(root.error) ??
-    words(listIn(root.error)[0]) ??
     words(objectIn(root.fault)?.faultstring) ??
     words(root.detail) ??
     words(root.message) ??
@@ -129,6 +128,7 @@ function messageIn(root: JsonObject, said: JsonObject, raw: boolean): string {
     words(said.error_msg) ??
     words(said.error_message) ??
     words(said.errorMessage) ??
+    words(root.errors) ??
     firstDetail(root.errors) ??
     words(root.title) ??
     "";
@@ -183,11 +183,11 @@ function codesIn(root: JsonObject, said: JsonObject): Pick<ErrorFacts, "codes" |
   };
 }
 
-/** FastAPI's `{"detail": [{"msg": "…", "loc": […]}]}`, or an error under `detail`. */
+/** FastAPI's `{"detail": [{"msg": "…", "loc": […]}]}`, JSON:API's `{"errors": [{"detail": "…"}]}`, or an error under `detail`. */
 function firstDetail(detail: Json | undefined): string | undefined {
   const first = objectIn(Array.isArray(detail) ? detail[0] : detail);
   if (first === undefined) return undefined;
-  const said = words(first.msg) ?? words(first.message) ?? words(first.error);
+  const said = words(first.msg) ?? words(first.message) ?? words(first.error) ?? words(first.detail);
   // "Extra inputs are not permitted" says nothing without the field's location.
   const place = listIn(first.loc)
     .filter((one) => one !== "body")
@@ -195,8 +195,11 @@ function firstDetail(detail: Json | undefined): string | undefined {
   return said === undefined || place === "" || said.includes(place) ? said : `${said}: ${place}`;
 }
 
+/** A text that says something. Frameworks that check a request, such as NestJS, give a list of texts. */
 function words(value: Json | undefined): string | undefined {
-  return typeof value === "string" && value.trim() !== "" ? value.trim() : undefined;
+  const isList = Array.isArray(value) && value.every((one) => typeof one === "string");
+  const text = isList ? value.join("; ") : value;
+  return typeof text === "string" && text.trim() !== "" ? text.trim() : undefined;
 }
 
 function rawOf(json: Json): Json {

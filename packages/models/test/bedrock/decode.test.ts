@@ -64,6 +64,32 @@ describe("Converse streams", () => {
     expect(whole.content).toMatchObject([{ name: "weather" }]);
   });
 
+  it("keeps a picture that comes in pieces whole, and another block it does not know, as they came", () => {
+    const events: Event[] = [
+      ["contentBlockStart", { contentBlockIndex: 0, start: { image: { format: "png" } } }],
+      delta(0, { image: { source: { bytes: btoa("a") } } }),
+      delta(0, { image: { source: { bytes: btoa("bcde") } } }),
+      close(0),
+      ["contentBlockStart", { contentBlockIndex: 1, start: { newer: { state: "begun" } } }],
+      delta(1, { newer: { text: "a" } }),
+      delta(1, { newer: { text: "b", state: "done" } }),
+      close(1),
+      delta(2, { image: { source: { bytes: btoa("a") } } }),
+      delta(2, { image: { source: { bytes: btoa("b") } } }),
+      close(2),
+      end("end_turn"),
+    ];
+    expect(decode(events).content).toEqual([
+      {
+        type: "native",
+        kind: "image",
+        opaque: { image: { format: "png", source: { bytes: btoa("abcde") } } },
+      },
+      { type: "native", kind: "newer", opaque: { newer: { state: "done", text: "ab" } } },
+      { type: "native", kind: "image", opaque: { image: { source: { bytes: btoa("ab") } } } },
+    ]);
+  });
+
   it("count what is in texts, and nothing that is no number", () => {
     const counted = (inputTokens: Json, outputTokens: Json): AssistantMessage["usage"] =>
       decode([

@@ -319,4 +319,18 @@ describe("the same in the texts of other protocols", () => {
       for (const pieces of many) expect(shape(ways[protocol]?.(pieces, model) as never)).toEqual(parts);
     },
   );
+
+  it("are read once where a server begins the text again: what it called the first time is called once", () => {
+    const text =
+      '<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>commentary to=functions.f<|message|>{"a":1}<|call|>';
+    const decoder = openaiResponses.decoder(target("gpt-oss-20b"), () => {});
+    const push = (type: string, more: JsonObject): void =>
+      decoder.push({ event: type, data: JSON.stringify({ type, output_index: 0, ...more }) });
+    for (let times = 0; times < 2; times++) {
+      push("response.output_item.added", { item: { type: "message", id: "msg_1", content: [] } });
+      push("response.output_text.delta", { delta: text });
+    }
+    push("response.completed", { response: { status: "completed", output: [] } });
+    expect(shape(decoder.end())).toEqual(["reasoning: a", 'call: f({"a":1})']);
+  });
 });

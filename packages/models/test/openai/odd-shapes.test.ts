@@ -130,6 +130,13 @@ describe("calls that are", () => {
       ),
     ],
     [
+      "in Cloudflare's result",
+      whole({
+        success: true,
+        result: { response: null, tool_calls: [{ name: "f", arguments: { a: 1 } }] },
+      }),
+    ],
+    [
       "in a message of its own",
       whole({
         message: { content: "", tool_calls: [{ function: { name: "f", arguments: { a: 1 } } }] },
@@ -158,5 +165,40 @@ describe("calls that are", () => {
       ["f0", { a: 1 }],
       ["f1", { b: 2 }],
     ]);
+  });
+});
+
+describe("sound that comes in pieces", () => {
+  it("is whole bytes, wherever a piece ends", async () => {
+    const audio = (more: object): object => chunk({ audio: { id: "audio_1", ...more } });
+    const bytes = ["a", "bc", "defg"].map((one) => audio({ data: btoa(one), transcript: one }));
+    const { answer } = await outcome(openaiChat, stream(...bytes, audio({ expires_at: 9 }), stop));
+    expect(answer?.content).toEqual([
+      {
+        type: "native",
+        kind: "audio",
+        opaque: {
+          audio: { id: "audio_1", data: btoa("abcdefg"), transcript: "abcdefg", expires_at: 9 },
+        },
+      },
+    ]);
+  });
+});
+
+describe("MiniMax's own status beside an answer", () => {
+  const said = (base_resp: object): string[] =>
+    stream({ ...chunk({ content: "hi" }), base_resp }, { ...chunk({}, "stop"), base_resp });
+
+  it.each([{ status_code: 0, status_msg: "" }, { status_code: "0" }, { status_code: null }, {}])(
+    "says nothing against it: %j",
+    async (base_resp) => {
+      expect(textOf(await outcome(openaiChat, said(base_resp)))).toBe("hi");
+    },
+  );
+
+  it.each([1002, "1002"])("is an error, as a number or in words: %j", async (status_code) => {
+    expect((await outcome(openaiChat, said({ status_code, status_msg: "slow" }))).error?.kind).toBe(
+      "rate_limit",
+    );
   });
 });

@@ -204,6 +204,23 @@ describe("responses that the catalogue only describes", () => {
       );
   });
 
+  it.each([
+    [
+      "beside the status in words (NestJS)",
+      (text: string) => ({ message: ["one", text], error: "Bad Request" }),
+    ],
+    ["in the error itself", (text: string) => ({ error: { message: [text] } })],
+    ["as the errors", (text: string) => ({ errors: [text] })],
+    ["as the error", (text: string) => ({ error: [text] })],
+    ["as the detail", (text: string) => ({ detail: [text] })],
+    ["in an error of JSON:API", (text: string) => ({ errors: [{ title: "Bad Request", detail: text }] })],
+  ])("a message that is a list of texts counts as its texts: %s", (_title, body) => {
+    const text = "prompt is too long: 210000 tokens > 200000 maximum";
+    const error = classifyHttpError(response(400, body(text)));
+    expect(error.kind).toBe("context_overflow");
+    expect(error.message).toContain(text);
+  });
+
   it("a server's own field about retrying overrides the table", () => {
     const no = classifyHttpError(response(503, "{}", { "x-should-retry": "false" }));
     const yes = classifyHttpError(response(400, "{}", { "x-should-retry": "true" }));

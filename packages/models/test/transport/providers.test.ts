@@ -454,6 +454,24 @@ describe("an official client as the transport", () => {
       },
     );
   });
+
+  it.each([
+    ["a text", { "retry-after": "7" }],
+    ["in its own letters", { "Retry-After": "7" }],
+    ["a number", { "retry-after": 7 }],
+    ["a list", { "retry-after": ["7"] }],
+  ])("is read with the headers of an older client, a plain object: %s", async (_, headers) => {
+    const create = async (): Promise<never> => {
+      throw Object.assign(new Error("429 slow down"), {
+        status: 429,
+        headers,
+        error: { message: "slow down" },
+      });
+    };
+    const client = { chat: { completions: { create } }, responses: { create } };
+    const error = await errorFrom(fromOpenaiClient(client, "gpt-5.2").call(request, watch()));
+    expect(error).toMatchObject({ kind: "rate_limit", status: 429, retryAfterMs: 7000 });
+  });
 });
 
 describe("a proxy in the environment", () => {

@@ -107,9 +107,12 @@ const formats: { readonly [mediaType: string]: readonly [kind: string, format: s
   "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": ["document", "xlsx"],
 };
 
+/** Any other text is text all the same. */
+const plainText = ["document", "txt"] as const;
+
 function fileJson(file: FilePart, target: Target, where: string): string | undefined {
   const mediaType = typeOfFile(file);
-  const known = ownMember(formats, mediaType);
+  const known = ownMember(formats, mediaType) ?? (mediaType.startsWith("text/") ? plainText : undefined);
   if (known === undefined || !isAccepted(mediaType, target)) return undefined;
   const [kind, format] = known;
   const source =

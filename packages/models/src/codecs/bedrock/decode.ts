@@ -16,15 +16,16 @@ import { type AnswerEnd, answerLimit } from "../../answer/ends.ts";
 import type { Answer } from "../../answer.ts";
 import type { Decoder, Frame, Target } from "../../codec.ts";
 import { countIn, listIn, objectIn, textIn } from "../../json-values.ts";
+import { ownMember, putMember } from "../../own-member.ts";
 import { frameObject } from "../anthropic/decode.ts";
 import { nameFromWire } from "../anthropic/names.ts";
 import { isErrorEvent } from "../bare-frames.ts";
 import { bareName } from "../bare-name.ts";
+import { Base64Pieces } from "../base64-pieces.ts";
 import { BlockPlaces } from "../block-places.ts";
 import { isFlatError } from "../flat-errors.ts";
 import { answerOf } from "../leaking-answer.ts";
 import { stopWord } from "../stop-word.ts";
-import { Base64Pieces } from "./base64-pieces.ts";
 import { bedrockStreamError } from "./errors.ts";
 import { bedrockStop } from "./stops.ts";
 
@@ -39,12 +40,37 @@ const eventTypes = [
   "metadata",
 ] as const;
 
+/** A block that is kept as it comes, while it arrives. */
+interface Native {
+  block: JsonObject;
+  /** The text of its input so far. */
+  input: string;
+  /** Its bytes so far. */
+  bytes: Base64Pieces;
+}
+
+/** Adds a delta to a block: texts and bytes come in pieces, anything else is its newest value. */
+function merge(into: JsonObject, delta: JsonObject, bytes: Base64Pieces): void {
+  for (const [name, value] of Object.entries(delta)) {
+    const before = ownMember(into, name);
+    const inner = objectIn(value);
+    if (inner !== undefined) {
+      const whole = { ...objectIn(before) };
+      merge(whole, inner, bytes);
+      putMember(into, name, whole);
+    } else if (name === "bytes" && typeof value === "string") putMember(into, name, bytes.add(value));
+    else if (name === "text" && typeof value === "string")
+      putMember(into, name, (textIn(before) ?? "") + value);
+    else putMember(into, name, value);
+  }
+}
+
 class BedrockAnswer implements Decoder {
   readonly #emit: Emit;
   readonly #answer: Answer;
   readonly #target: Target;
   /** Blocks that are kept as they come: a tool that the service ran, its result, a kind newer than this code. */
-  readonly #natives = new Map<number, { block: JsonObject; input: string }>();
+  readonly #natives = new Map<number, Native>();
   /** Encrypted reasoning, as far as it has arrived. */
   readonly #redacted = new Map<number, Base64Pieces>();
   readonly #places = new BlockPlaces();
@@ -179,11 +205,14 @@ class BedrockAnswer implements Decoder {
       return;
     }
     const [kind] = Object.keys(start);
-    if (kind !== undefined) this.#native(index, kind, { [kind]: { ...objectIn(start[kind]) } });
+    if (kind !== undefined) this.#native(index, kind, { [kind]: objectIn(start[kind]) ?? {} });
   }
 
-  #native(index: number, kind: string, block: JsonObject): void {
-    this.#natives.set(index, { block, input: "" });
+  #native(index: number, kind: string, given: JsonObject): void {
+    const block: JsonObject = {};
+    const bytes = new Base64Pieces();
+    merge(block, given, bytes);
+    this.#natives.set(index, { block, input: "", bytes });
     this.#answer.native(index, textIn(objectIn(block[kind])?.type) ?? kind, block);
   }
 
@@ -238,7 +267,7 @@ class BedrockAnswer implements Decoder {
     this.#emit({ type: "progress" });
   }
 
-  #nativeDelta(native: { block: JsonObject; input: string }, delta: JsonObject): void {
+  #nativeDelta(native: Native, delta: JsonObject): void {
     for (const [kind, told] of Object.entries(delta)) {
       const inner = objectIn(native.block[kind]) ?? {};
       native.block[kind] = inner;
@@ -248,7 +277,7 @@ class BedrockAnswer implements Decoder {
         for (const one of told) content.push(one);
         inner.content = content;
       } else if (input !== undefined) native.input += input;
-      else Object.assign(inner, objectIn(told));
+      else merge(inner, objectIn(told) ?? {}, native.bytes);
     }
     this.#emit({ type: "progress" });
   }
@@ -286,7 +315,7 @@ class BedrockAnswer implements Decoder {
       const pieces = listIn(cited.content);
       this.#answer.text(index, pieces.map((piece) => textIn(objectIn(piece)?.text) ?? "").join(""));
       for (const citation of listIn(cited.citations)) this.#answer.attach(index, { citation });
-    } else this.#native(index, Object.keys(block)[0] ?? "unknown", { ...block });
+    } else this.#native(index, Object.keys(block)[0] ?? "unknown", block);
   }
 
   #ending(payload: JsonObject): void {

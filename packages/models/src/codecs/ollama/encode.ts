@@ -20,10 +20,10 @@ import type { Encoder, Target, WireRequest } from "../../codec.ts";
 import { jsonOf, objectIn } from "../../json-values.ts";
 import { bodyOf, KeptText } from "../../kept-text.ts";
 import { argsJson } from "../args-json.ts";
-import { isAccepted } from "../files.ts";
+import { isAccepted, textOfFile } from "../files.ts";
 import { History } from "../history.ts";
 import { typeOfFile } from "../media-types.ts";
-import { answeredNote } from "../openai/files.ts";
+import { answeredNote, wireFile } from "../openai/files.ts";
 import type { Warning } from "../warn.ts";
 
 interface Piece {
@@ -81,12 +81,13 @@ export class OllamaEncoder implements Encoder {
         code: "unsupported_setting",
         message: "Ollama cannot be told to make one call at most: parallelToolCalls has no effect",
       });
-    const prompt = system === undefined || system === "" ? "" : jsonOf({ role: "system", content: system });
-    const first = prompt !== "" && (begun || !spoken) ? `${prompt},` : prompt;
+    // Something always follows it.
+    const prompt =
+      system === undefined || system === "" ? "" : `${jsonOf({ role: "system", content: system })},`;
     // Some models behind it accept no answer at the end (F127).
     const ends = spoken && !(speaker === "assistant" && this.#target.compat?.noAssistantLast === true);
     const last = ends ? "" : begun ? `,${onward}` : onward;
-    const before = `{"model":${JSON.stringify(this.#target.origin.model)},"messages":[${first}`;
+    const before = `{"model":${JSON.stringify(this.#target.origin.model)},"messages":[${prompt}`;
     const list = tools.length === 0 ? "" : `"tools":[${tools.map((tool) => this.#tool(tool)).join(",")}],`;
     return {
       path: "/api/chat",
@@ -202,7 +203,7 @@ function append(joined: Joined, json: string): void {
   joined.begun = true;
 }
 
-/** Text and images of a message; a file that cannot be sent is mentioned in the text, so that the model knows of it. */
+/** Text, text files and images of a message; a file that cannot be sent is mentioned in the text, so that the model knows of it. */
 function withContent(fields: JsonObject, content: readonly ContentPart[], target: Target): Piece {
   const texts: string[] = [];
   const images: string[] = [];
@@ -212,13 +213,18 @@ function withContent(fields: JsonObject, content: readonly ContentPart[], target
       texts.push(part.text);
       continue;
     }
+    const file = wireFile(part, target);
+    if (!("note" in file) && file.kind === "text" && file.data !== undefined) {
+      texts.push(`${file.name}:\n${textOfFile(file.data)}`);
+      continue;
+    }
     const mediaType = typeOfFile(part);
     const accepted = isAccepted(mediaType, target);
     if (accepted && mediaType.startsWith("image/") && typeof part.data === "string") images.push(part.data);
     else {
       const what = part.name ?? mediaType;
       const why = accepted
-        ? "Ollama takes images as bytes only"
+        ? "Ollama takes images and texts as bytes only"
         : `${target.origin.model} takes no ${mediaType}`;
       texts.push(`[the file ${what} is not shown]`);
       warnings.push({

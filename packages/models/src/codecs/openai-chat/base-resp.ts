@@ -26,8 +26,9 @@ const codes: { readonly [status: string]: string } = {
 /** The error in a chunk or a body of this form; undefined if there is none. */
 export function baseRespError(body: JsonObject): JsonObject | undefined {
   const told = objectIn(body.base_resp);
-  if (told === undefined || told.status_code === undefined || told.status_code === 0) return undefined;
-  const status = String(told.status_code);
+  // Gateways make a text of the number, or null.
+  const status = String(told?.status_code ?? 0);
+  if (told === undefined || status === "0") return undefined;
   return {
     error: {
       code: ownMember(codes, status) ?? "server_error",

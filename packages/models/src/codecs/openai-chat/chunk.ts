@@ -31,19 +31,18 @@ export function withChoices(chunk: JsonObject): JsonObject {
 
 /** An answer without choices: its message (Ollama), or its text (Cloudflare, DashScope). */
 function bareChoice(place: JsonObject): JsonObject | undefined {
-  const { message, response, text, done } = place;
+  const { message, response, text, done, tool_calls } = place;
   const finish = place.finish_reason ?? place.done_reason ?? (done === true ? "stop" : null);
   const told = objectIn(message);
   if (told?.content !== undefined || Array.isArray(told?.tool_calls))
     // Ollama's messages are deltas; other servers with a bare message may repeat all of it every time.
     return { [done === undefined ? "message" : "delta"]: told ?? null, finish_reason: finish };
-  if (textIn(response) !== undefined) {
-    const { tool_calls } = place;
+  // An answer of calls alone has no text (Cloudflare).
+  if (textIn(response) !== undefined || (response === null && Array.isArray(tool_calls)))
     return {
       delta: { content: response ?? "", ...(tool_calls ? { tool_calls } : {}) },
       finish_reason: finish,
     };
-  }
   // Without a finish reason next to it, a text may be anything.
   return textIn(text) !== undefined && "finish_reason" in place
     ? { text: text ?? "", finish_reason: finish }

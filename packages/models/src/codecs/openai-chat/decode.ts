@@ -34,7 +34,7 @@ import { chatCompat, type OpenaiChatCompat } from "./compat.ts";
 import { ReasoningDetails } from "./details.ts";
 import { type ChatEnd, failureOf, finished, isBroken, isCut, isGrave, wireOf } from "./end.ts";
 import { HarmonySplitter } from "./harmony.ts";
-import { imageAt, moreAudio } from "./media.ts";
+import { AudioPieces, imageAt } from "./media.ts";
 import { OneAnswer } from "./one-answer.ts";
 import { ThinkSplitter } from "./think.ts";
 import { ThinkingBlocks } from "./thinking-blocks.ts";
@@ -72,7 +72,7 @@ export class ChatDecoder implements Decoder {
   #word: string | undefined;
   #nativeWord: string | undefined;
   #citations: readonly Json[] = [];
-  #audio: JsonObject | undefined;
+  readonly #audio = new AudioPieces();
   /** Copilot's encrypted reasoning. */
   #opaque: string | undefined;
   #parts = 0;
@@ -254,7 +254,7 @@ export class ChatDecoder implements Decoder {
       for (const image of listIn(delta.images))
         this.#image(textIn(objectIn(objectIn(image)?.image_url)?.url));
     const audio = delta.audio ? objectIn(delta.audio) : undefined;
-    if (audio !== undefined) this.#hear(audio);
+    if (audio !== undefined) this.#answer.native("audio", "audio", { audio: this.#audio.add(audio) });
     if (Array.isArray(delta.executed_tools))
       this.#answer.native("executed_tools", "executed_tools", { executed_tools: delta.executed_tools });
     if (!isWhole && this.#frames.isEdged && !this.#compat.splitChoices) this.#again = this.#sayingOnly(delta);
@@ -358,11 +358,6 @@ export class ChatDecoder implements Decoder {
 
   #image(url: string | undefined): void {
     if (url !== undefined) this.#answer.part(`part ${this.#parts++}`, imageAt(url));
-  }
-
-  #hear(audio: JsonObject): void {
-    this.#audio = moreAudio(this.#audio ?? {}, audio);
-    this.#answer.native("audio", "audio", { audio: this.#audio });
   }
 
   #fail(body: JsonObject): void {

@@ -2,6 +2,7 @@
 
 import type { JsonObject, Part } from "@rondo/core";
 import { textIn } from "../../json-values.ts";
+import { Base64Pieces } from "../base64-pieces.ts";
 
 /** The image at a URL, which may be a data URL. */
 export function imageAt(url: string): Part {
@@ -11,11 +12,23 @@ export function imageAt(url: string): Part {
     : { type: "file", mediaType: data[1] ?? "image/png", data: data[2] ?? "" };
 }
 
-/** The audio with one more piece of it: data and transcript are appended, other members replaced. */
-export function moreAudio(sofar: JsonObject, audio: JsonObject): JsonObject {
-  const joined = (member: string): JsonObject => {
-    const more = textIn(audio[member]);
-    return more === undefined ? {} : { [member]: (textIn(sofar[member]) ?? "") + more };
-  };
-  return { ...sofar, ...audio, ...joined("data"), ...joined("transcript") };
+/** Audio in pieces: their bytes and their transcript are appended, other members replaced. */
+export class AudioPieces {
+  readonly #bytes = new Base64Pieces();
+  #whole: JsonObject = {};
+
+  /** Takes a piece; returns all of the audio so far. */
+  add(piece: JsonObject): JsonObject {
+    const data = textIn(piece.data);
+    const transcript = textIn(piece.transcript);
+    this.#whole = {
+      ...this.#whole,
+      ...piece,
+      ...(data === undefined ? {} : { data: this.#bytes.add(data) }),
+      ...(transcript === undefined
+        ? {}
+        : { transcript: (textIn(this.#whole.transcript) ?? "") + transcript }),
+    };
+    return this.#whole;
+  }
 }
