@@ -159,12 +159,7 @@ export function checkGrant(grant: Grant, now: number): Grant {
 
 /** A grant that has expired would let no call run, and nobody would know why. Frequent causes are a duration, or a time in seconds. */
 const whenPast = (until: number, now: number): string =>
-  `until is ${until} (${dateOf(until)}), and that has passed: it is ${now} (${dateOf(now)}). Give milliseconds since 1970, e.g. Date.now() + 60_000`;
-
-function dateOf(time: number): string {
-  const date = new Date(time);
-  return Number.isNaN(date.getTime()) ? "no date" : date.toISOString();
-}
+  `until is ${until}, and that has passed: it is ${now}. Give milliseconds since 1970, e.g. Date.now() + 60_000`;
 
 /** A copy as plain JSON: later changes to the given object, or values that are not data, must not change the grant. */
 function ownPattern(args: Grant["args"], wrong: (message: string) => RondoError): Grant["args"] {

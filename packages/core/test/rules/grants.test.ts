@@ -288,9 +288,9 @@ describe("a given grant", () => {
       checkGrant({ id: "g", tool: "press", until: at }, 1_800_000_000_000);
     expect(until(1_800_000_000_001)()).toMatchObject({ until: 1_800_000_000_001 });
     expect(until(1_800_000_000_000)).toThrow(
-      "allow: until is 1800000000000 (2027-01-15T08:00:00.000Z), and that has passed: it is 1800000000000 (2027-01-15T08:00:00.000Z). Give milliseconds since 1970, e.g. Date.now() + 60_000",
+      "allow: until is 1800000000000, and that has passed: it is 1800000000000. Give milliseconds since 1970, e.g. Date.now() + 60_000",
     );
-    expect(until(-1e300)).toThrow("until is -1e+300 (no date)");
+    expect(until(1_800_000_060)).toThrow("Give milliseconds since 1970");
   });
 
   test("may have a pattern with any number of texts", () => {
