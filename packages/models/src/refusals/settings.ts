@@ -60,14 +60,15 @@ const refused: RegExp =
 /** A refused value: this model accepts others. */
 const value: RegExp = new RegExp(
   [
-    `(?:^|: |, |\\bthe (?:parameter )?|[\`'"])(${named})[\`'"]*(?: parameter)?,? (?:must be (?:one of|between|at most|in |a positive|strictly positive|[<>]|[\\d.]+\\b)|supports up to \\d|should be (?:in|between)|参数非法)`,
-    `range of (${named}) should be`,
+    `(?:^|: |, |\\bthe (?:parameter )?|[\`'"])(${named})[\`'"]*(?: parameter)?,? (?:must be (?:one of|between|at most|in |a positive|strictly positive|(?:an? )?(?:float|int(?:eger)?|number) |[<>]|[\\d.]+\\b)|supports up to \\d|should be (?:in|between)|参数非法)`,
+    `range of (${named}) (?:should be|is)\\b`,
+    `(?:^|[\`'"])(${named})[\`'"]* : (?:number|value|integer) must be\\b`,
     `\\bvalue of the (${named}) parameter is restricted to`,
     `\\bhas an? (${named}) value of \\S+ but the supported range\\b`,
     `\\bthe (thinking budget) \\(?\\d+\\)? is invalid`,
     `\\b(budget) \\d+ is invalid\\b`,
     // Pydantic's words, before the field and after it: Anthropic, vLLM, Mistral.
-    `(?<![\\w.])(${named})[\`'"]*(?:: |\\), [\`'"]msg[\`'"]: [\`'"])(?:input should be|each )`,
+    `(?<![\\w.])(?:body\\.)?(${named})[\`'"]*(?:: |\\), [\`'"]msg[\`'"]: [\`'"])(?:input should be|each |range: )`,
     `\\binput should be [^:{}]{1,80}: (${named})(?:\\.|$)`,
     `\\binvalid value at [\`'"](?:\\w+\\.)*(${named})[\`'"]`,
     // OpenAI's for what is too high, too low or too long, and Amazon's.

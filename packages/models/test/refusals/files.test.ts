@@ -34,6 +34,8 @@ describe("a refusal that is about a file in the history says so in the error", (
     [anthropicMessages, "Could not process image"],
     [anthropicMessages, "media exceeds size limit: max 10485760 bytes (2013)"],
     [openaiChat, "failed to read request body"],
+    [openaiChat, "Image input is not enabled for this model"],
+    [anthropicMessages, "messages.0.content.1: image cannot be empty"],
     [openaiChat, "This model only supports text input"],
     [openaiChat, "content type 'image_url' is not allowed for this model, only 'text'"],
     [openaiChat, "m is not a vision model"],
