@@ -14,8 +14,13 @@ import { objectIn } from "../json-values.ts";
 import { refusesForcing } from "../refusals/choice.ts";
 import { complaintOf } from "../refusals/complaint.ts";
 import { refusesReasoning } from "../refusals/reasoning.ts";
-import { refusedSystemRole, refusesAnswerLast, refusesLaterSystem } from "../refusals/roles.ts";
-import { refusesGrammars, refusesToolSchema } from "../refusals/schema.ts";
+import {
+  refusedSystemRole,
+  refusesAnswerLast,
+  refusesLaterSystem,
+  refusesNeighbours,
+} from "../refusals/roles.ts";
+import { plainerSchemas, refusesGrammars } from "../refusals/schema.ts";
 import { classifyHttpError } from "../transport/errors.ts";
 import { speaker, streamError } from "./openai/errors.ts";
 import { ResponsesDecoder } from "./openai-responses/decode.ts";
@@ -93,6 +98,10 @@ const unknownMember: RegExp = /\b(?:unknown|unsupported) parameter: [`'"\\]*inpu
 const unknownField: RegExp =
   /(?:unknown|unsupported|unrecogni[sz]ed|extra_forbidden)[^{}]{0,40}[`'"](store|include)[`'"]|(?:^|[`'" ])(store|include)[`'"]*(?:: extra inputs| (?:is )?not (?:supported|permitted|allowed))/i;
 
+/** The field for the prompt, which xAI and others do not have. */
+const noInstructions: RegExp =
+  /(?:unknown|unsupported|unrecogni[sz]ed|not supported|extra_forbidden)[^{}]{0,40}[`'" ]instructions\b|(?:^|[`'" ])instructions[`'"\\]*(?: parameter| field)?(?:: extra inputs| (?:is|are) (?:not (?:supported|permitted|allowed)|unsupported))/i;
+
 /** A result with files is a list; this server takes only text. */
 const textResults: RegExp =
   /\b(?:input\b[^{}]{0,40}|FunctionCallOutput)\.output\b[^{}]{0,60}(?:expected a string|must be a string|should be a valid string)/i;
@@ -104,9 +113,7 @@ function learned({ status, body }: ErrorResponse, target: Target): Target["compa
   const words = complaintOf(body);
   const local = learnedOfTemplate(words, compat);
   if (local !== undefined) return { ...target.compat, ...local };
-  const role = refusedSystemRole(words, compat.systemRole);
-  const byRole = role === "system" ? { ...target.compat, systemRole: role } : undefined;
-  if (status === 500) return byRole;
+  if (status === 500) return undefined;
   if (compat.encryptedReasoning && noEncrypted.test(words))
     return { ...target.compat, encryptedReasoning: false };
   if (!compat.plainReasoning && missingReasoning.test(words))
@@ -119,7 +126,9 @@ function learned({ status, body }: ErrorResponse, target: Target): Target["compa
   const member = unknownMember.exec(words)?.[1]?.toLowerCase();
   if (member !== undefined && !compat.omitInItems.includes(member))
     return { ...target.compat, omitInItems: [...compat.omitInItems, member] };
-  return byRole;
+  return compat.instructions && noInstructions.test(words)
+    ? { ...target.compat, instructions: false }
+    : undefined;
 }
 
 /** What a local server finds out as it goes, of its template and its grammars, and says with a 500 as well (F128, F137). */
@@ -127,9 +136,14 @@ function learnedOfTemplate(
   words: string,
   compat: OpenaiResponsesCompat,
 ): NonNullable<Target["compat"]> | undefined {
-  if (!compat.plainSchemas && refusesToolSchema(words)) return { plainSchemas: true, strictTools: false };
+  const plainSchemas = plainerSchemas(words, compat.plainSchemas);
+  if (plainSchemas !== undefined) return { plainSchemas, strictTools: false };
   if ((compat.strictTools || compat.forcedChoice) && refusesGrammars(words))
     return { strictTools: false, forcedChoice: false };
+  const systemRole = refusedSystemRole(words, compat.systemRole);
+  if (systemRole === "user") return { systemRole, systemFirstOnly: true, alternate: true };
+  if (systemRole !== undefined) return { systemRole };
   if (!compat.noAssistantLast && refusesAnswerLast.test(words)) return { noAssistantLast: true };
+  if (!compat.alternate && refusesNeighbours.test(words)) return { alternate: true, systemFirstOnly: true };
   return !compat.systemFirstOnly && refusesLaterSystem.test(words) ? { systemFirstOnly: true } : undefined;
 }

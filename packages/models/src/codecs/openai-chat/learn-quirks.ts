@@ -8,7 +8,7 @@ import type { ErrorResponse, Target } from "../../codec.ts";
 import { objectIn, parseJson, textIn } from "../../json-values.ts";
 import { refusesForcing } from "../../refusals/choice.ts";
 import { complaintOf } from "../../refusals/complaint.ts";
-import { refusesGrammars, refusesToolSchema } from "../../refusals/schema.ts";
+import { plainerSchemas, refusesGrammars } from "../../refusals/schema.ts";
 import { lacksSignature } from "../thought-signatures.ts";
 import { chatCompat, type OpenaiChatCompat } from "./compat.ts";
 import { learnedOfTemplate } from "./templates.ts";
@@ -87,8 +87,9 @@ export function learned(
     if (quirks !== undefined) return { ...target.compat, ...quirks };
   }
   // A local server only finds out while it runs, and answers 500.
-  if (!compat.plainSchemas && [400, 422, 500].includes(status) && refusesToolSchema(words))
-    return { ...target.compat, plainSchemas: true, ...(compat.strictTools ? { strictTools: false } : {}) };
+  const plainSchemas = plainerSchemas(words, target.compat?.plainSchemas);
+  if (plainSchemas !== undefined && [400, 422, 500].includes(status))
+    return { ...target.compat, plainSchemas, ...(compat.strictTools ? { strictTools: false } : {}) };
   const forces = compat.strictTools || compat.forcedChoice !== "never";
   if (forces && [400, 422, 500].includes(status) && refusesGrammars(words))
     return { ...target.compat, forcedChoice: "never", ...(compat.strictTools ? { strictTools: false } : {}) };
