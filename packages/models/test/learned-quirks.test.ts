@@ -899,6 +899,28 @@ describe("a model that learned", () => {
     ]);
   });
 
+  it("learns from a refusal that a gateway passes on within a stream, with a status of its own", async () => {
+    const said =
+      "thinking is enabled but reasoning_content is missing in assistant tool call message at index 1";
+    const behind = JSON.stringify({ error: { message: said, type: "invalid_request_error" } });
+    const metadata = { raw: behind, provider_name: "Moonshot AI" };
+    const wire = await serve([
+      frames(inside({ code: 502, message: "Provider returned error", metadata })),
+      say("one"),
+    ]);
+    const model = openaiCompatible({ apiKey: "k", baseURL: wire.url, model: "m" });
+    const origin = { api: "scripted", provider: "scripted", model: "scripted" };
+    const call = { type: "tool_call", id: "c1", name: "f", args: {} } as const;
+    const result = await new Agent({ model }).run([
+      userText("go"),
+      { role: "assistant", content: [call], origin, stop: { kind: "tool_use", wire: "tool_use" } },
+      { role: "tool", callId: "c1", name: "f", content: [{ type: "text", text: "ok" }], isError: false },
+    ] as Message[]);
+    expect(result.text).toBe("one");
+    expect(wire.requests).toHaveLength(2);
+    expect(JSON.stringify(wire.requests[1]?.body)).toContain('"reasoning_content":""');
+  });
+
   it("learns from an error in a stream of Google's that penalties are not taken", async () => {
     const wire = await serve([
       frames(

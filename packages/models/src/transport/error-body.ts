@@ -5,6 +5,7 @@
 
 import { cutRaw, type Json, type JsonObject } from "@rondo/core";
 import { listIn, numberIn, objectIn } from "../json-values.ts";
+import { isRequestCode } from "./error-codes.ts";
 import { besides, insteadOf, printedCodes, quotedIn, toldStatus } from "./gateway-errors.ts";
 
 /** The facts in an error body. */
@@ -91,7 +92,11 @@ function quoting(message: string, beside: JsonObject | undefined, depth: number)
   if (quoted === undefined)
     return { message: "", codes: printedCodes(message), ...toldStatus(message), html: false };
   const { status, ...facts } = factsOf(quoted, depth + 1);
-  const upstream = facts.upstream ?? status;
+  // A server that names a fault of the request refused it, even if only its gateway's status is left.
+  const upstream =
+    facts.upstream ??
+    status ??
+    (facts.codes.some((code) => isRequestCode(code.toLowerCase())) ? 400 : undefined);
   return upstream === undefined ? facts : { ...facts, upstream };
 }
 
