@@ -219,6 +219,12 @@ describe("a refusal tells of a quirk", () => {
     expect(told({ message }, { textBesideCalls: false })).toBeUndefined();
   });
 
+  it("that a Responses server has no field for what would be included, or stored", () => {
+    const of = toldBy(openaiResponses);
+    for (const field of ["include", "store"])
+      expect(of({ message: `Argument not supported: ${field}` })).toEqual({ omit: [field] });
+  });
+
   it("that a Responses server does not take an item's status or phase back", () => {
     const message = (member: string): string => `Unknown parameter: 'input[3].${member}'.`;
     const of = toldBy(openaiResponses);
@@ -282,8 +288,21 @@ describe("a refusal tells of a quirk", () => {
       "messages: 1: content: field required",
       "invalid message content type: <nil>",
       "Invalid type for 'messages[1].content': expected one of a string or array of objects, but got null instead.",
+      "messages[1].content: expected string, received null",
+      "Each message must have at least one content element.",
+      // Templates, which compute with the text.
+      'can only concatenate str (not "NoneType") to str',
+      "'None' has no attribute 'split'",
+      "Cannot subscript null at row 23, column 40:",
+      "Jinja Exception: Unknown operator + between null and string",
     ])
       expect(told({ message })).toEqual({ nullContent: false });
+    for (const message of [
+      "Invalid 'messages[1].content': string too short. Expected a string with minimum length 1, but got an empty string instead.",
+      "Invalid request: the message at position 1 with role 'assistant' must not be empty",
+      "message content cannot be empty: messages[1]",
+    ])
+      expect(told({ message }, { nullContent: false })).toEqual({ nullContent: true });
     expect(told({ message: none }, { nullContent: false })).toBeUndefined();
     // A text or a list is what null is not, and what a list with a file in it is.
     expect(told({ message: "messages[1]: content should be a string or a list" })).toBeUndefined();

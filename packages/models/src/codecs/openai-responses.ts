@@ -96,7 +96,7 @@ const unknownMember: RegExp = /\b(?:unknown|unsupported) parameter: [`'"\\]*inpu
 
 /** Fields that are sent by default, but that a server may not know. */
 const unknownField: RegExp =
-  /(?:unknown|unsupported|unrecogni[sz]ed|extra_forbidden)[^{}]{0,40}[`'"](store|include)[`'"]|(?:^|[`'" ])(store|include)[`'"]*(?:: extra inputs| (?:is )?not (?:supported|permitted|allowed))/i;
+  /(?:unknown|unsupported|unrecogni[sz]ed|extra_forbidden)[^{}]{0,40}[`'"](store|include)[`'"]|\bnot supported: (store|include)\b|(?:^|[`'" ])(store|include)[`'"]*(?:: extra inputs| (?:is )?not (?:supported|permitted|allowed))/i;
 
 /** The field for the prompt, which xAI and others do not have. */
 const noInstructions: RegExp =

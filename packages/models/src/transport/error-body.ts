@@ -62,6 +62,8 @@ function factsOf(json: Json, depth = 0): ErrorFacts {
     objectIn(root.Error) ??
     // Tencent Cloud's.
     objectIn(objectIn(root.Response)?.Error) ??
+    // MiniMax's.
+    objectIn(root.base_resp) ??
     root;
   const { codes, ...own } = codesIn(root, said);
   const instead = depth < 3 ? insteadOf(root, said) : undefined;
@@ -131,6 +133,7 @@ function messageIn(root: JsonObject, said: JsonObject, raw: boolean): string {
     words(objectIn(said.message)?.error) ??
     words(objectIn(said.message)?.actionReason) ??
     words(said.msg) ??
+    words(said.status_msg) ??
     words(said.error_msg) ??
     words(said.error_message) ??
     words(said.errorMessage) ??

@@ -192,6 +192,7 @@ export const planWords: RegExp = phrases(
 /** A limit that passes soon, with whatever status. */
 export const passingLimitWords: RegExp = phrases(
   /\btoo many (?:concurrent )?requests\b/,
+  /\bconcurren(?:t|cy) (?:requests? )?limit (?:exceeded|reached)\b/,
   /\brate[ -]limit (?:was |has been )?(?:exceeded|reached)\b/,
   /exceeded your current request limit/,
   /\b[RT]PM limit (?:exceeded|reached)/,
@@ -231,6 +232,10 @@ export const otherApiWords: RegExp = phrases(
  */
 export const templateWords: RegExp = phrases(
   /failed to parse tool call arguments/,
+  // In llama.cpp's engines the place of the failure.
+  /\bjinja exception\b/,
+  /\bat row \d+, column \d+\b/,
+  /\bwhile executing \w+ at line \d+\b/,
   /only supports? single tool[- ]?calls? at once/,
   /\bsystem message must be at the begin/,
   /can only get item pairs from a mapping/,

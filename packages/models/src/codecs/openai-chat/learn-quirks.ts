@@ -22,11 +22,11 @@ const lessons: readonly (readonly [words: RegExp, quirk: Partial<OpenaiChatCompa
   ],
   // The content beside calls if there is no text: some servers refuse null, others the empty string (F122, F124).
   [
-    /\bcontent\b[^{}]{0,60}(?:must be a string|should be a (?:valid )?string(?! or)|is a required|field required|(?:cannot|must not) be null|got null|type: (?:null|<nil>)|none is not an allowed value)|missing field [`'"\\]*content\b|'NoneType' object is not iterable/i,
+    /\bcontent\b[^{}]{0,60}(?:must be a string|should be a (?:valid )?string(?! or)|is a required|field required|(?:cannot|must not) be null|got null|type: (?:null|<nil>)|none is not an allowed value)|\bcontent\b[^{}]{0,60}received null|missing field [`'"\\]*content\b|\bmust have at least one content element\b/i,
     { nullContent: false },
   ],
   [
-    /text content blocks must (?:be non-empty|contain non-whitespace)|text field in the contentblock object[^{}]{0,60} is blank/i,
+    /text content blocks must (?:be non-empty|contain non-whitespace)|text field in the contentblock object[^{}]{0,60} is blank|\bcontent[`'"\\]*: string too short|\bcontent (?:cannot|must not|can't) be (?:empty|blank)|\b(?:content is|[`'"\\]*assistant[`'"\\]* must not be) empty\b/i,
     { nullContent: true },
   ],
   // Gemini behind this protocol requires the tool's name with a result.
