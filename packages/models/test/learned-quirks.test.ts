@@ -243,6 +243,12 @@ describe("a refusal tells of a quirk", () => {
     ["noAssistantLast", true, "The last message must be from the user."],
     ["systemFirstOnly", true, "System message must be at the beginning."],
     ["forcedChoice", false, "tool_choice required is not supported in thinking mode"],
+    ["strictTools", false, "Tools with mixed values for 'strict' are not allowed."],
+    [
+      "toolFiles",
+      false,
+      '["body","input",2,"FunctionCallOutput","output"],"msg":"Input should be a valid string"',
+    ],
   ])("what stands behind Responses: %s is %s after: %s", (quirk, value, message) => {
     const of = toldBy(openaiResponses);
     expect(of({ message })).toEqual({ [quirk]: value });
@@ -260,6 +266,7 @@ describe("a refusal tells of a quirk", () => {
   it.each([
     "No user query found in messages.",
     "First message must be from user",
+    "The messages parameter is illegal. Please check the documentation.",
     "<400> InternalError.Algo.InvalidParameter: The input messages do not contain elements with the role of user",
   ])("that there must be a person: %s", (message) => {
     expect(told({ message })).toEqual({ needsUser: true });
@@ -289,6 +296,7 @@ describe("a refusal tells of a quirk", () => {
       "invalid message content type: <nil>",
       "Invalid type for 'messages[1].content': expected one of a string or array of objects, but got null instead.",
       "messages[1].content: expected string, received null",
+      "Input should be a valid string, field: 'messages[1].content', value: None",
       "Each message must have at least one content element.",
       // Templates, which compute with the text.
       'can only concatenate str (not "NoneType") to str',

@@ -20,7 +20,7 @@ import {
   refusesLaterSystem,
   refusesNeighbours,
 } from "../refusals/roles.ts";
-import { plainerSchemas, refusesGrammars } from "../refusals/schema.ts";
+import { plainerSchemas, refusesGrammars, refusesStrict } from "../refusals/schema.ts";
 import { classifyHttpError } from "../transport/errors.ts";
 import { speaker, streamError } from "./openai/errors.ts";
 import { ResponsesDecoder } from "./openai-responses/decode.ts";
@@ -104,7 +104,7 @@ const noInstructions: RegExp =
 
 /** A result with files is a list; this server takes only text. */
 const textResults: RegExp =
-  /\b(?:input\b[^{}]{0,40}|FunctionCallOutput)\.output\b[^{}]{0,60}(?:expected a string|must be a string|should be a valid string)/i;
+  /\b(?:input\b[^{}]{0,40}|FunctionCallOutput[`'"\\]*)[.,\s]+[`'"\\]*output\b[^{}]{0,60}(?:expected a string|must be a string|should be a valid string)/i;
 
 /** The quirks that a refusal reveals: what every later request would be refused for as well. */
 function learned({ status, body }: ErrorResponse, target: Target): Target["compat"] {
@@ -120,6 +120,7 @@ function learned({ status, body }: ErrorResponse, target: Target): Target["compa
     return { ...target.compat, plainReasoning: true };
   if (compat.forcedChoice && refusesForcing.test(words)) return { ...target.compat, forcedChoice: false };
   if (compat.toolFiles && textResults.test(words)) return { ...target.compat, toolFiles: false };
+  if (compat.strictTools && refusesStrict.test(words)) return { ...target.compat, strictTools: false };
   const field = unknownField.exec(words)?.slice(1).find(Boolean)?.toLowerCase();
   if (field !== undefined && !compat.omit.includes(field))
     return { ...target.compat, omit: [...compat.omit, field] };

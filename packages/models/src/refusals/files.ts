@@ -5,9 +5,9 @@ const file: RegExp =
   /\bimages?(?:_urls?)?\b|\bpdfs?\b|\bpdf pages\b|\bdocuments\b|\bmedia(?= (?:exceeds|(?:file )?size|is too)\b)|\binput_(?:image|file|audio)\b|\bmultimodal\b|\bvision\b|\b(?:image|audio|video|document) input\b|(?<!response[ _])\bmime[ _]?types?\b|\bfile ur[il]\b|\bcontent from the provided url\b|\bthe document has\b/i;
 const refused: RegExp =
   /exceed|too (?:large|many|much|big|small)|(?:could not|cannot|unable to|failed to) (?:process|decode|read|parse|download|load|sanitize|fetch)|(?:invalid|unsupported|corrupt(?:ed)?|malformed)\b|not (?:a )?valid|does not match|appears to be|only (?:allowed|supported)|(?:not|cannot be) (?:allowed|permitted|empty)|(?:input|modality) is not enabled|unknown variant|a maximum of|at most \d|(?:not|n't) support|that support\b|is not a (?:multimodal|vision|vlm)\b|missing data required|no pages|not represent a valid|password protected|not meet the model restrictions|add-on is not loaded|input should be [`'"\\]*text\b|\bunknown content\b/i;
-/** A server that takes text alone says so of the list that holds a file. */
+/** A server that takes text alone says so of the list that holds a file; a template computes with it as with a text. */
 const textOnly: RegExp =
-  /\bvariant of untagged enum \w*Content\b|\bcontent\b[^{}]{0,40}(?:(?:must|should|to) be a (?:valid )?string)|\bcontent\.type[^{}]{0,40}\['text'\]|\bonly supports? text (?:inputs?|content|prompts?|messages?)\b|\buse text-only prompts\b/i;
+  /\bvariant of untagged enum \w*Content\b|\bcontent\b[^{}]{0,40}(?:(?:must|should|to) be a (?:valid )?string)|\bcontent\b[^{}]{0,40}expected string, received array|\bvalid string\b[^{}]{0,60}\bcontent\b|\bdiscriminator value\b[^{}]{0,20}expected [`'"\\]*text\b(?!_)|\bsingle [`'"\\]*text[`'"\\]* element per message|\bconcatenate str \(not [`'"\\]*list\b|\bbetween (?:array|list) and string\b|\bcontent\.type[^{}]{0,40}\['text'\]|\bonly supports? text (?:inputs?|content|prompts?|messages?)\b|\buse text-only prompts\b/i;
 /** Bytes that a local server could not read, whatever status it says so with. */
 const unreadable: RegExp =
   /\billegal base64 data at input byte\b|\bimage: unknown format\b|\bfailed to load image or audio file\b/i;

@@ -40,6 +40,10 @@ const near = 120;
 /** Whether a server failed over a grammar, whatever status it says so with. */
 export const failsGrammar = (words: string): boolean => noGrammar.test(words) || refusesGrammars(words);
 
+/** The server does not know strict tools, or the field that requests them, or wants all tools alike (F140, F142). */
+export const refusesStrict: RegExp =
+  /\bstrict\b[^{}]{0,60}(?:not (?:supported|permitted|allowed)|unsupported)|(?:unknown|unrecogni[sz]ed|unsupported|extra_forbidden|extra inputs)[^{}]{0,80}\bstrict\b/i;
+
 /** Whether a server can force nothing, neither a call nor what is in it. */
 export const refusesGrammars = (words: string): boolean => lacksGrammars.test(words);
 

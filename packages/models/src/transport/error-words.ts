@@ -208,7 +208,7 @@ export const permissionWords: RegExp = phrases(
 
 /** Something that the model or its server cannot do at all: tools, files, streams, schemas. */
 export const capabilityWords: RegExp = phrases(
-  /\bunsupported param(?:eter)?: [`'"]?tools\b/,
+  /\bunsupported param(?:eter)?(?:\(s\))?: [`'"]?tools\b/,
   /(?:does not|doesn't|do not|don't|not) support(?:ed)? (?:for )?(?:native )?(?:tools?|function|parallel tool|images?|vision|audio|video|documents?|system|stream|json|structured|response_format|reasoning|thinking)/,
   /(?:tools?|functions|tool use|(?:tool|function) call(?:s|ing)?|(?:image|audio|video|document) inputs?|vision|streaming)[`'"]* (?:is|are) not (?:supported|enabled)/,
   /no endpoints found that (?:support|can handle)/,

@@ -474,6 +474,7 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
   ],
   capability: [
     ["llama.cpp, without its templates", 400, says("Unsupported param: tools")],
+    ["NVIDIA", 400, says("Validation: Unsupported parameter(s): tools, tool_choice")],
     [
       "Copilot, of a model of the other protocol",
       400,

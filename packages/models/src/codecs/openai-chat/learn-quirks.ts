@@ -8,7 +8,7 @@ import type { ErrorResponse, Target } from "../../codec.ts";
 import { objectIn, parseJson, textIn } from "../../json-values.ts";
 import { refusesForcing } from "../../refusals/choice.ts";
 import { complaintOf } from "../../refusals/complaint.ts";
-import { plainerSchemas, refusesGrammars } from "../../refusals/schema.ts";
+import { plainerSchemas, refusesGrammars, refusesStrict } from "../../refusals/schema.ts";
 import { lacksSignature } from "../thought-signatures.ts";
 import { chatCompat, type OpenaiChatCompat } from "./compat.ts";
 import { learnedOfTemplate } from "./templates.ts";
@@ -22,7 +22,7 @@ const lessons: readonly (readonly [words: RegExp, quirk: Partial<OpenaiChatCompa
   ],
   // The content beside calls if there is no text: some servers refuse null, others the empty string (F122, F124).
   [
-    /\bcontent\b[^{}]{0,60}(?:must be a string|should be a (?:valid )?string(?! or)|is a required|field required|(?:cannot|must not) be null|got null|type: (?:null|<nil>)|none is not an allowed value)|\bcontent\b[^{}]{0,60}received null|missing field [`'"\\]*content\b|\bmust have at least one content element\b/i,
+    /\bcontent\b[^{}]{0,60}(?:must be a string|should be a (?:valid )?string(?! or)|is a required|field required|(?:cannot|must not) be null|got null|type: (?:null|<nil>)|none is not an allowed value)|\bcontent\b[^{}]{0,60}received null|\bvalid string\b[^{}]{0,60}\bcontent\b[^{}]{0,40}\b(?:none|null)\b|missing field [`'"\\]*content\b|\bmust have at least one content element\b/i,
     { nullContent: false },
   ],
   [
@@ -42,11 +42,7 @@ const lessons: readonly (readonly [words: RegExp, quirk: Partial<OpenaiChatCompa
     /stream_options[^{}]{0,80}(?:not (?:supported|permitted|allowed)|only|unknown|unsupported|extra)|(?:unrecogni[sz]ed|unknown|unsupported|unexpected keyword|invalid parameter|not (?:supported|permitted|allowed)|extra_forbidden)[^{}]{0,80}stream_options/i,
     { streamUsage: false },
   ],
-  // The server does not know strict tools, or the field that requests them (F142).
-  [
-    /\bstrict\b[^{}]{0,60}(?:not (?:supported|permitted|allowed)|unsupported)|(?:unknown|unrecogni[sz]ed|unsupported|extra_forbidden|extra inputs)[^{}]{0,80}\bstrict\b/i,
-    { strictTools: false },
-  ],
+  [refusesStrict, { strictTools: false }],
   // The server only knows the older name of the output limit (F134).
   [
     /(?:unrecogni[sz]ed|unknown|unsupported|unexpected keyword|extra_forbidden)[^{}]{0,60}max_completion_tokens|max_completion_tokens[^{}]{0,60}(?:not (?:supported|permitted|allowed)|unsupported|extra inputs)/i,

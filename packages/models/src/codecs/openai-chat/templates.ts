@@ -27,9 +27,9 @@ const noName: RegExp = /\binvalid tool response: [`'"\\]*name\b/i;
 const noNull: RegExp =
   /\bNoneType\b|[`'"]none[`'"]? has no attribute|\bcannot (?:subscript|iterate over|concatenate) null\b|\bbetween null and\b|\bof null\b|\bnull is not (?:iterable|a string)\b/i;
 
-/** A history without a user message, or one that does not begin with one. */
+/** A history without a user message, or one that does not begin with one; Z.ai only says that it is illegal. */
 const noUser: RegExp =
-  /\bno user query found\b|\bnot contain elements with the role of user\b|\bfirst message\b[^{}]{0,60}\bmust be (?:from )?(?:the |a )?[`'"\\]*user\b|\bconversations? must start with (?:a |the )?[`'"\\]*user\b/i;
+  /\bno user query found\b|\bnot contain elements with the role of user\b|\bfirst message\b[^{}]{0,60}\bmust be (?:from )?(?:the |a )?[`'"\\]*user\b|\bconversations? must start with (?:a |the )?[`'"\\]*user\b|\bmessages (?:parameter is illegal|参数非法)/i;
 
 /** The new quirks that a template's error message reveals. */
 export function learnedOfTemplate(
