@@ -34,7 +34,7 @@ import { demandRoom, warnOverWindow } from "./over-window.ts";
 import { listening } from "./receive/listening.ts";
 import { receive, receiveFrames } from "./receive.ts";
 import { forRequest, unrepaired } from "./refusals/for-request.ts";
-import { refusalIn, responseIn } from "./refusals/non-http.ts";
+import { asRefusal, refusalIn, responseIn } from "./refusals/non-http.ts";
 import { refusesStream, refusesWhole } from "./refusals/stream.ts";
 import { bearer, joinURL, merged } from "./request-head.ts";
 import { namesInUse, strangeOptions } from "./strange-options.ts";
@@ -141,7 +141,7 @@ class HttpModel implements Model {
     const turned = streams ? refusesStream(response) : refusesWhole(response);
     const better = turned
       ? server.streaming(!streams)
-      : server.quirked(made.target, codec.learned?.(response, made.target));
+      : server.quirked(made.target, codec.learned?.(asRefusal(response, refused), made.target));
     const lesson = turned ? ["stream"] : quirksBetween(made.target, better);
     const isNews = lessons.length < mostLessons && !lesson.some((one) => lessons.flat().includes(one));
     const other = better && isNews ? server.otherwise(better, request, codec, made) : undefined;
@@ -161,6 +161,8 @@ class HttpModel implements Model {
     if (isReasoning || isOutput) throw refused;
     const taught = await this.#taught(again, { ...call, made: other }, [...lessons, lesson]);
     if (taught !== undefined) return taught;
+    // The same words again: the complaint was about something else.
+    if (again.refused.message === refused.message) other.forget();
     // The request was mended as well as it can be: leaving more out would need another request.
     throw unrepaired(again.refused);
   }

@@ -222,6 +222,12 @@ describe("a refusal reveals a quirk", () => {
     expect(told({ message }, { textBesideCalls: false })).toBeUndefined();
   });
 
+  it("that a Responses server has no field for what would be included, or stored", () => {
+    const of = toldBy(openaiResponses);
+    for (const field of ["include", "store"])
+      expect(of({ message: `Argument not supported: ${field}` })).toEqual({ omit: [field] });
+  });
+
   it("a Responses server does not accept an item's status or phase back", () => {
     const message = (member: string): string => `Unknown parameter: 'input[3].${member}'.`;
     const of = toldBy(openaiResponses);
@@ -240,6 +246,12 @@ describe("a refusal reveals a quirk", () => {
     ["noAssistantLast", true, "The last message must be from the user."],
     ["systemFirstOnly", true, "System message must be at the beginning."],
     ["forcedChoice", false, "tool_choice required is not supported in thinking mode"],
+    ["strictTools", false, "Tools with mixed values for 'strict' are not allowed."],
+    [
+      "toolFiles",
+      false,
+      '["body","input",2,"FunctionCallOutput","output"],"msg":"Input should be a valid string"',
+    ],
   ])("what is behind Responses: %s is %s after: %s", (quirk, value, message) => {
     const of = toldBy(openaiResponses);
     expect(of({ message })).toEqual({ [quirk]: value });
@@ -257,6 +269,7 @@ describe("a refusal reveals a quirk", () => {
   it.each([
     "No user query found in messages.",
     "First message must be from user",
+    "The messages parameter is illegal. Please check the documentation.",
     "<400> InternalError.Algo.InvalidParameter: The input messages do not contain elements with the role of user",
   ])("there must be a user message: %s", (message) => {
     expect(told({ message })).toEqual({ needsUser: true });
@@ -285,8 +298,22 @@ describe("a refusal reveals a quirk", () => {
       "messages: 1: content: field required",
       "invalid message content type: <nil>",
       "Invalid type for 'messages[1].content': expected one of a string or array of objects, but got null instead.",
+      "messages[1].content: expected string, received null",
+      "Input should be a valid string, field: 'messages[1].content', value: None",
+      "Each message must have at least one content element.",
+      // Templates, which compute with the text.
+      'can only concatenate str (not "NoneType") to str',
+      "'None' has no attribute 'split'",
+      "Cannot subscript null at row 23, column 40:",
+      "Jinja Exception: Unknown operator + between null and string",
     ])
       expect(told({ message })).toEqual({ nullContent: false });
+    for (const message of [
+      "Invalid 'messages[1].content': string too short. Expected a string with minimum length 1, but got an empty string instead.",
+      "Invalid request: the message at position 1 with role 'assistant' must not be empty",
+      "message content cannot be empty: messages[1]",
+    ])
+      expect(told({ message }, { nullContent: false })).toEqual({ nullContent: true });
     expect(told({ message: none }, { nullContent: false })).toBeUndefined();
     // A text or a list is what null is not, and what a list with a file in it is.
     expect(told({ message: "messages[1]: content should be a string or a list" })).toBeUndefined();
@@ -900,6 +927,28 @@ describe("a model that has learnt a quirk", () => {
       [false, true],
       [false, false],
     ]);
+  });
+
+  it("learns from a refusal that a gateway passes on within a stream, with a status of its own", async () => {
+    const said =
+      "thinking is enabled but reasoning_content is missing in assistant tool call message at index 1";
+    const behind = JSON.stringify({ error: { message: said, type: "invalid_request_error" } });
+    const metadata = { raw: behind, provider_name: "Moonshot AI" };
+    const wire = await serve([
+      frames(inside({ code: 502, message: "Provider returned error", metadata })),
+      say("one"),
+    ]);
+    const model = openaiCompatible({ apiKey: "k", baseURL: wire.url, model: "m" });
+    const origin = { api: "scripted", provider: "scripted", model: "scripted" };
+    const call = { type: "tool_call", id: "c1", name: "f", args: {} } as const;
+    const result = await new Agent({ model }).run([
+      userText("go"),
+      { role: "assistant", content: [call], origin, stop: { kind: "tool_use", wire: "tool_use" } },
+      { role: "tool", callId: "c1", name: "f", content: [{ type: "text", text: "ok" }], isError: false },
+    ] as Message[]);
+    expect(result.text).toBe("one");
+    expect(wire.requests).toHaveLength(2);
+    expect(JSON.stringify(wire.requests[1]?.body)).toContain('"reasoning_content":""');
   });
 
   it("learns from an error in a stream of Google's that penalties are not accepted", async () => {

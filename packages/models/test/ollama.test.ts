@@ -317,6 +317,28 @@ describe("Ollama's own chat", () => {
     }
   });
 
+  it("sends plain schemas of tools to a server of an older version, which knows one type in each place (F137)", async () => {
+    const answers = playing([line({ content: "one" }), done()], [line({ content: "two" }), done()]);
+    let asked = 0;
+    const words =
+      "json: cannot unmarshal array into Go struct field .tools.function.parameters.properties.type of type string";
+    const handler: Handler = (request, response, ...rest) =>
+      asked++ === 0 ? refusing(400, words)(response) : answers(request, response, ...rest);
+    const note = tool({
+      name: "note",
+      description: "Notes",
+      inputSchema: { type: "object", properties: { text: { type: ["string", "null"] } } },
+      execute: () => "ok",
+    });
+    await withServer(handler, async ({ url, seen }) => {
+      const agent = new Agent({ model: ollama("m", { baseURL: url }), tools: [note] });
+      expect((await agent.run("go")).text).toBe("one");
+      expect((await agent.run("go")).text).toBe("two");
+      const types = seen.map((one) => /"text":\{"type":(\[.*?\]|".*?")/.exec(one.body)?.[1]);
+      expect(types).toEqual(['["string","null"]', '"string"', '"string"']);
+    });
+  });
+
   it("ends with a user message if the model behind it accepts no answer at the end (F127)", async () => {
     const answers = playing([line({ content: "one" }), done()]);
     let asked = 0;

@@ -81,6 +81,8 @@ describe("a model's own output limit is taken from a refusal", () => {
       "it has a maxOutputTokens value of 64000 but the supported range is from 1 (inclusive) to 8193 (exclusive).",
       8192,
     ],
+    ["max_completion_tokens exceeds the model limit of 16384", 16384],
+    ["max_tokens (64000) is larger than the limit 8192.", 8192],
     ["The maximum tokens you requested exceeds the model limit of 8192. Try again with a lower value.", 8192],
     [
       "The parameter `max_completion_tokens` specified in the request are not valid: integer above maximum value, expected a value <= 12288, but got 32000 instead.",

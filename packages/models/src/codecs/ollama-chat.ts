@@ -20,6 +20,7 @@ import { speaksHarmony } from "../prompted/harmony.ts";
 import { ThoughtSplitter } from "../prompted/thoughts.ts";
 import { complaintOf } from "../refusals/complaint.ts";
 import { refusesAnswerLast } from "../refusals/roles.ts";
+import { plainerSchemas } from "../refusals/schema.ts";
 import { classifyHttpError, classifyStreamError } from "../transport/errors.ts";
 import { isSilent } from "./bare-frames.ts";
 import { bareName } from "./bare-name.ts";
@@ -59,6 +60,9 @@ export const ollamaChat: Codec = {
     if (status !== 400) return undefined;
     const words = complaintOf(body);
     if (compat?.thinkLevels !== false && noLevels.test(words)) return { ...compat, thinkLevels: false };
+    // Older versions know one type in each place, and texts only in enums (F137).
+    const plainSchemas = plainerSchemas(words, compat?.plainSchemas);
+    if (plainSchemas !== undefined) return { ...compat, plainSchemas };
     return compat?.noAssistantLast !== true && refusesAnswerLast.test(words)
       ? { ...compat, noAssistantLast: true }
       : undefined;

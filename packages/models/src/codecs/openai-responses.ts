@@ -14,8 +14,13 @@ import { objectIn } from "../json-values.ts";
 import { refusesForcing } from "../refusals/choice.ts";
 import { complaintOf } from "../refusals/complaint.ts";
 import { refusesReasoning } from "../refusals/reasoning.ts";
-import { refusedSystemRole, refusesAnswerLast, refusesLaterSystem } from "../refusals/roles.ts";
-import { refusesGrammars, refusesToolSchema } from "../refusals/schema.ts";
+import {
+  refusedSystemRole,
+  refusesAnswerLast,
+  refusesLaterSystem,
+  refusesNeighbours,
+} from "../refusals/roles.ts";
+import { plainerSchemas, refusesGrammars, refusesStrict } from "../refusals/schema.ts";
 import { classifyHttpError } from "../transport/errors.ts";
 import { speaker, streamError } from "./openai/errors.ts";
 import { ResponsesDecoder } from "./openai-responses/decode.ts";
@@ -91,11 +96,15 @@ const unknownMember: RegExp = /\b(?:unknown|unsupported) parameter: [`'"\\]*inpu
 
 /** Fields that are sent by default, but that a server may not know. */
 const unknownField: RegExp =
-  /(?:unknown|unsupported|unrecogni[sz]ed|extra_forbidden)[^{}]{0,40}[`'"](store|include)[`'"]|(?:^|[`'" ])(store|include)[`'"]*(?:: extra inputs| (?:is )?not (?:supported|permitted|allowed))/i;
+  /(?:unknown|unsupported|unrecogni[sz]ed|extra_forbidden)[^{}]{0,40}[`'"](store|include)[`'"]|\bnot supported: (store|include)\b|(?:^|[`'" ])(store|include)[`'"]*(?:: extra inputs| (?:is )?not (?:supported|permitted|allowed))/i;
+
+/** The field for the prompt, which xAI and others do not have. */
+const noInstructions: RegExp =
+  /(?:unknown|unsupported|unrecogni[sz]ed|not supported|extra_forbidden)[^{}]{0,40}[`'" ]instructions\b|(?:^|[`'" ])instructions[`'"\\]*(?: parameter| field)?(?:: extra inputs| (?:is|are) (?:not (?:supported|permitted|allowed)|unsupported))/i;
 
 /** A result with files is a list; this server takes only text. */
 const textResults: RegExp =
-  /\b(?:input\b[^{}]{0,40}|FunctionCallOutput)\.output\b[^{}]{0,60}(?:expected a string|must be a string|should be a valid string)/i;
+  /\b(?:input\b[^{}]{0,40}|FunctionCallOutput[`'"\\]*)[.,\s]+[`'"\\]*output\b[^{}]{0,60}(?:expected a string|must be a string|should be a valid string)/i;
 
 /** The quirks that a refusal reveals: what every later request would be refused for as well. */
 function learned({ status, body }: ErrorResponse, target: Target): Target["compat"] {
@@ -104,22 +113,23 @@ function learned({ status, body }: ErrorResponse, target: Target): Target["compa
   const words = complaintOf(body);
   const local = learnedOfTemplate(words, compat);
   if (local !== undefined) return { ...target.compat, ...local };
-  const role = refusedSystemRole(words, compat.systemRole);
-  const byRole = role === "system" ? { ...target.compat, systemRole: role } : undefined;
-  if (status === 500) return byRole;
+  if (status === 500) return undefined;
   if (compat.encryptedReasoning && noEncrypted.test(words))
     return { ...target.compat, encryptedReasoning: false };
   if (!compat.plainReasoning && missingReasoning.test(words))
     return { ...target.compat, plainReasoning: true };
   if (compat.forcedChoice && refusesForcing.test(words)) return { ...target.compat, forcedChoice: false };
   if (compat.toolFiles && textResults.test(words)) return { ...target.compat, toolFiles: false };
+  if (compat.strictTools && refusesStrict.test(words)) return { ...target.compat, strictTools: false };
   const field = unknownField.exec(words)?.slice(1).find(Boolean)?.toLowerCase();
   if (field !== undefined && !compat.omit.includes(field))
     return { ...target.compat, omit: [...compat.omit, field] };
   const member = unknownMember.exec(words)?.[1]?.toLowerCase();
   if (member !== undefined && !compat.omitInItems.includes(member))
     return { ...target.compat, omitInItems: [...compat.omitInItems, member] };
-  return byRole;
+  return compat.instructions && noInstructions.test(words)
+    ? { ...target.compat, instructions: false }
+    : undefined;
 }
 
 /** Quirks of a local server's template and its grammars. It notices them only while it runs, and reports some with a 500 (F128, F137). */
@@ -127,9 +137,14 @@ function learnedOfTemplate(
   words: string,
   compat: OpenaiResponsesCompat,
 ): NonNullable<Target["compat"]> | undefined {
-  if (!compat.plainSchemas && refusesToolSchema(words)) return { plainSchemas: true, strictTools: false };
+  const plainSchemas = plainerSchemas(words, compat.plainSchemas);
+  if (plainSchemas !== undefined) return { plainSchemas, strictTools: false };
   if ((compat.strictTools || compat.forcedChoice) && refusesGrammars(words))
     return { strictTools: false, forcedChoice: false };
+  const systemRole = refusedSystemRole(words, compat.systemRole);
+  if (systemRole === "user") return { systemRole, systemFirstOnly: true, alternate: true };
+  if (systemRole !== undefined) return { systemRole };
   if (!compat.noAssistantLast && refusesAnswerLast.test(words)) return { noAssistantLast: true };
+  if (!compat.alternate && refusesNeighbours.test(words)) return { alternate: true, systemFirstOnly: true };
   return !compat.systemFirstOnly && refusesLaterSystem.test(words) ? { systemFirstOnly: true } : undefined;
 }

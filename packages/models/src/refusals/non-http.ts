@@ -1,4 +1,5 @@
-// The room of refusals that are not HTTP responses: what an SDK throws, and errors in a stream that had begun.
+// The room of refusals that are not HTTP responses of the server that refused: what an SDK throws, errors in a stream that had
+// begun, and what a gateway passes on.
 
 import { type ErrorKind, RondoError } from "@rondo/core";
 import type { ErrorResponse } from "../codec.ts";
@@ -29,6 +30,10 @@ function plainHeaders(headers: unknown): (name: string) => string | null {
     if (value !== undefined && value !== null) lower.set(name.toLowerCase(), String(value));
   return (name) => lower.get(name.toLowerCase()) ?? null;
 }
+
+/** The response with the status of a refusal, if its gateway gave it one of its own. */
+export const asRefusal = (response: ErrorResponse, { kind }: RondoError): ErrorResponse =>
+  kind === "invalid_request" && response.status > 500 ? { ...response, status: 400 } : response;
 
 /** The usual status for a kind of error, if it has none. Only the words say what a `stream_error` is. */
 const statusOf: { readonly [kind in ErrorKind]?: number } = {

@@ -4,7 +4,7 @@
 const noDeveloper: RegExp =
   /\bdeveloper[`'"\\]*(?: role)? is (?:not one of|not (?:supported|allowed|valid)|unsupported)|(?:unknown variant|invalid (?:value|role)|unsupported (?:value|role)|unexpected (?:message )?role|unknown role|not support|one of)[^{}]{0,60}\bdeveloper\b|(?:unexpected|unknown) message role\b|incorrect role information/i;
 const noSystem: RegExp =
-  /\bsystem[`'"\\]* (?:role|messages?|instructions?)[^.{}]{0,30} not (?:be )?(?:supported|allowed|enabled)|unknown variant [`'"\\]*system\b|not support (?:a |the )?[`'"\\]*system\b|\bsystem[`'"\\]* is not a (?:supported|valid) role\b|developer instruction is not enabled|\bonly user and assistant roles are supported\b/i;
+  /\bsystem[`'"\\]* (?:role|messages?|instructions?)[^.{}]{0,30} not (?:be )?(?:supported|allowed|enabled)|unknown variant [`'"\\]*system\b|(?:not|n't) support (?:a |the )?[`'"\\]*system\b|\bsystem[`'"\\]* is not a (?:supported|valid) role\b|developer instruction is not enabled|\bonly user and assistant roles are supported\b|\binput should be [`'"\\]*user[`'"\\]* or [`'"\\]*assistant\b[^{}]{0,20}input[`'"\\]*: ?[`'"\\]*system\b/i;
 
 /** Only the first message may be a system message. */
 export const refusesLaterSystem: RegExp =
@@ -19,7 +19,7 @@ export const refusesAnswerLast: RegExp =
 
 /** Two messages of one role are adjacent, which a template or an old server does not accept. */
 export const refusesNeighbours: RegExp =
-  /\broles? (?:must alternate|should be alternating)\b|\bshould alternate with assistant\b|\b(?:consecutive|adjacent|successive) (?:(?:user|assistant)(?: or (?:user|assistant))? )?messages\b|\bmessages in a row\b/i;
+  /\b(?:roles?|messages) (?:must alternate|should be alternating)\b|\bshould alternate with assistant\b|\b(?:consecutive|adjacent|successive) (?:(?:user|assistant)(?: or (?:user|assistant))? )?messages\b|\bmessages in a row\b/i;
 
 /** The role to use for the system prompt if its role was refused; undefined if the refusal is about something else. */
 export function refusedSystemRole(

@@ -4,6 +4,8 @@
 //
 // Typed output can be requested in other ways, which the loop chooses; a tool's schema can be sent with fewer rules.
 
+import type { Json } from "@rondo/core";
+
 /** The schema's field in each protocol, and other names for it. In one protocol the effort is in the same object. */
 const field: RegExp =
   /\bresponse[ _]?format\b|\bjson[ _]?schema\b|\bresponse[ _]?(?:json[ _]?)?schema\b|\bresponse[ _]?mime[ _]?type\b|\boutput[ _]?format\b|\boutput[ _]?config\b(?!\.effort)|\bstructured[ _]outputs?\b|\bjson[ _]mode\b|\btext\.format\b|\bcompiled grammar\b|\bspecified schema\b|\bschema(?= is too complex\b)|\bschema in generation_?config\b|\binvalid format\b/gi;
@@ -22,23 +24,52 @@ const notKept: RegExp = /\bfailed to (?:generate|validate) json\b/i;
 /** Tool schemas that the server's grammar, or its flavour of JSON Schema, cannot express (F137, F142). */
 const toolSchema: RegExp =
   /failed to parse grammar|error parsing grammar|\blook-?(?:around|ahead|behind)\b|schema conversion failed|unrecognized schema\b|pattern must start with|invalid json schema for tool\b|json schema not supported|unsupported json schema fields|(?:schema|grammar)[^{}]{0,60}(?:features? )?not supported by (?:xgrammar|outlines|guidance)|invalid schema for function\b|\btools\[\d+\]\.function\.parameters\b[^{}]{0,40}unsupported|\bparameters[`'"\\]* is not a valid\b[^{}]{0,40}schema/i;
+/** A place in a tool's schema, as a path (Pydantic's lists, Go's members, Amazon's names) or as people put it. */
+const toolPlace: RegExp =
+  /\btools?[`'"\\\].[,\s]+(?:\d+[`'"\\\].[,\s]+)?(?:\w+[`'"\\\].[,\s]+){0,2}(?:parameters|input_?schema)\b|\btoolSpec\.inputSchema\b|\binput_?schema\b|\btool(?:'s)? (?:\w+ )?schemas?\b|\b(?:function|tool) parameters? (?:json )?schema\b|\bschema (?:for|of) (?:the )?(?:tool|function)\b/gi;
+const wrong: RegExp =
+  /unsupported|not (?:supported|permitted|allowed|defined|specified|valid|a valid)|(?:not|n't) support|\binvalid\b|illegal|unknown|unrecogni[sz]ed|cannot unmarshal|expected \w+, (?:received|got|but)|\w+ found, \w+ expected|must (?:be|have|match|not)\b|should be\b|too (?:complex|deep|large)|参数有误|非法/i;
+/** A keyword that a server does not have, without saying where. */
+const noKeyword: RegExp = /\bunsupported[_ ]keyword/i;
+/** A place without a type, which Moonshot and others require in each. */
+const noType: RegExp =
+  /\btype[`'"\\]*(?: key| field)? (?:is|was) not (?:defined|specified|set)|\bmust have an? [`'"\\]*type\b|\.type\b[^{}]{0,4}: must be specified|\bschema type field\b|\bmissing (?:an? )?[`'"\\]*type\b/i;
 /** The most characters between the refused thing and the reason. */
 const near = 120;
 
 /** Whether a server failed because of a grammar, with whatever status it reports that. */
 export const failsGrammar = (words: string): boolean => noGrammar.test(words) || refusesGrammars(words);
 
+/** The server does not know strict tools, or the field that requests them, or wants all tools alike (F140, F142). */
+export const refusesStrict: RegExp =
+  /\bstrict\b[^{}]{0,60}(?:not (?:supported|permitted|allowed)|unsupported)|(?:unknown|unrecogni[sz]ed|unsupported|extra_forbidden|extra inputs)[^{}]{0,80}\bstrict\b/i;
+
 /** Whether a server can force neither a call nor its arguments. */
 export const refusesGrammars = (words: string): boolean => lacksGrammars.test(words);
 
-/** Whether a server of OpenAI's protocols complains about a tool's schema. */
-export const refusesToolSchema = (words: string): boolean => toolSchema.test(words);
+/**
+ * How plain the schemas of tools have to be for a server that complains about one (the quirk `plainSchemas`); undefined if it
+ * does not, or already gets them like that.
+ */
+export function plainerSchemas(words: string, now: Json | undefined): true | "typed" | undefined {
+  if (now === "typed" || !refusesToolSchema(words)) return undefined;
+  if (noType.test(words)) return "typed";
+  return now === true ? undefined : true;
+}
+
+const refusesToolSchema = (words: string): boolean =>
+  toolSchema.test(words) || noKeyword.test(words) || isNear(toolPlace, wrong, words);
 
 /** Whether a refusal complains about the output schema. */
 export function refusesSchema(words: string): boolean {
   if (failsGrammar(words) || notKept.test(words)) return true;
   if (ofTools.test(words)) return false;
-  for (const { 0: found, index } of words.matchAll(field))
-    if (refused.test(words.slice(Math.max(0, index - near), index + found.length + near))) return true;
+  return isNear(field, refused, words);
+}
+
+/** Whether what is refused is named with a reason close to it. */
+function isNear(what: RegExp, why: RegExp, words: string): boolean {
+  for (const { 0: found, index } of words.matchAll(what))
+    if (why.test(words.slice(Math.max(0, index - near), index + found.length + near))) return true;
   return false;
 }

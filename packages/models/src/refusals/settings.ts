@@ -56,18 +56,19 @@ const field: RegExp = new RegExp(
   "gi",
 );
 const refused: RegExp =
-  /unsupported|not (?:be )?(?:supported|permitted|allowed)|\bis not enabled for|does(?: not|n't) support|must be unset|deprecated|unknown (?:parameter|argument|field|name)|unrecogni[sz]ed|extra_forbidden|extra inputs|may only be set|cannot both|only \S{1,40} is allowed|cannot be disabled/i;
+  /unsupported|not (?:be )?(?:supported|permitted|allowed)|\bis not enabled for|does(?: not|n't) support|must be unset|deprecated|unknown (?:parameter|argument|field|name)|unrecogni[sz]ed|unexpected (?:keyword )?(?:argument|parameter|field|property)|extra_forbidden|extra inputs|may only be set|cannot both|only \S{1,40} is allowed|cannot be disabled/i;
 /** A refused value: this model accepts others. */
 const value: RegExp = new RegExp(
   [
-    `(?:^|: |, |\\bthe (?:parameter )?|[\`'"])(${named})[\`'"]*(?: parameter)?,? (?:must be (?:one of|between|at most|in |a positive|strictly positive|[<>]|[\\d.]+\\b)|supports up to \\d|should be (?:in|between)|参数非法)`,
-    `range of (${named}) should be`,
+    `(?:^|: |, |\\bthe (?:parameter )?|[\`'"])(${named})[\`'"]*(?: parameter)?,? (?:(?:must be|can only be) (?:one of|between|at most|less than|greater than|in |a positive|strictly positive|(?:an? )?(?:float|int(?:eger)?|number) |[<>]|[\\d.]+\\b)|supports up to \\d|should be (?:in|between)|参数非法)`,
+    `range of (${named}) (?:should be|is)\\b`,
+    `(?:^|[\`'"])(${named})[\`'"]* : (?:number|value|integer) must be\\b`,
     `\\bvalue of the (${named}) parameter is restricted to`,
     `\\bhas an? (${named}) value of \\S+ but the supported range\\b`,
     `\\bthe (thinking budget) \\(?\\d+\\)? is invalid`,
     `\\b(budget) \\d+ is invalid\\b`,
     // Pydantic's phrases, before the field and after it: Anthropic, vLLM, Mistral.
-    `(?<![\\w.])(${named})[\`'"]*(?:: |\\), [\`'"]msg[\`'"]: [\`'"])(?:input should be|each )`,
+    `(?<![\\w.])(?:body\\.)?(${named})[\`'"]*(?:: |\\), [\`'"]msg[\`'"]: [\`'"])(?:input should be|each |range: |array too)`,
     `\\binput should be [^:{}]{1,80}: (${named})(?:\\.|$)`,
     `\\binvalid value at [\`'"](?:\\w+\\.)*(${named})[\`'"]`,
     // OpenAI's and Amazon's phrases for a value that is too high, too low or too long.
@@ -78,7 +79,8 @@ const value: RegExp = new RegExp(
     `\\b(${named}) (?:parameter|setting|field|option) is (?:not (?:supported|allowed)|unsupported)`,
     `\\bproperty (${named}) is (?:not |un)supported`,
     `\\bonly (?:supports? )?(${named}) ?= ?`,
-    `(?:^|[.:] )(${named}) is fixed\\b`,
+    `(?:^|[.:] )(${named}) is (?:fixed|not configurable)\\b`,
+    `\\bnot support custom (${named}) values?\\b`,
     `\\binvalid (${named}):? [^.]{1,40}must be\\b`,
     `\\b(adaptive thinking) is not supported\\b`,
     `\\bnot support the (effort) parameter\\b`,

@@ -26,6 +26,10 @@ export interface SentTool {
   strict: boolean;
 }
 
+/** The mode in which tools are sent with the quirk `plainSchemas`; undefined without it. */
+export const plainMode = (compat: Target["compat"]): "plain" | "plain-typed" | undefined =>
+  compat?.plainSchemas === "typed" ? "plain-typed" : compat?.plainSchemas === true ? "plain" : undefined;
+
 /** A tool, adapted to a mode. */
 export function sentTool(tool: ToolDefinition, mode: SchemaMode, room: SchemaRoom): SentTool {
   return sent(tool, adaptToolSchema(tool.inputSchema, mode), room, false);
@@ -33,8 +37,8 @@ export function sentTool(tool: ToolDefinition, mode: SchemaMode, room: SchemaRoo
 
 /** A tool as Anthropic accepts it, strict or not, wherever its models are served; with the quirk `plainSchemas` only shapes and enums. */
 export function anthropicTool(tool: ToolDefinition, strict: boolean, room: SchemaRoom): SentTool {
-  const plain = room.target.compat?.plainSchemas === true;
-  const whole = sentTool(tool, strict ? "anthropic" : plain ? "google-strict" : "tool", room);
+  const mode = strict ? "anthropic" : (plainMode(room.target.compat) ?? "tool");
+  const whole = sentTool(tool, mode, room);
   const members = declarable(whole.schema);
   if (members === undefined) return whole;
   const { schema, lost, told } = members;

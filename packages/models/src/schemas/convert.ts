@@ -248,7 +248,7 @@ class Conversion implements Walk {
         out.required = [...known].sort();
       } else {
         // Google refuses an empty list of members.
-        const told = properties.length > 0 || this.dialect.nulls === undefined;
+        const told = properties.length > 0 || this.dialect.nulls !== "nullable";
         if (named && told) out.properties = Object.fromEntries(properties);
         const real = required.filter((name) => known.has(name));
         if (real.length > 0) out.required = real;
@@ -385,11 +385,12 @@ class Conversion implements Walk {
     );
   }
 
-  /** A node without a type, if the dialect requires one on each: any plain value. */
+  /** A node without a type, if the dialect requires one on each: any plain value, or any text. */
   #typed(out: JsonObject, path: string): JsonObject {
-    if (this.dialect.typed !== "always") return out;
+    const { typed } = this.dialect;
+    if (typed !== "always" && typed !== "single") return out;
     if (["type", "enum", "const", "anyOf", "$ref"].some((word) => out[word] !== undefined)) return out;
     this.losses.narrowed.push(path);
-    return { ...out, type: ["string", "number", "boolean", "null"] };
+    return { ...out, type: typed === "single" ? "string" : ["string", "number", "boolean", "null"] };
   }
 }

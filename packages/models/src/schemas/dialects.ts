@@ -8,7 +8,8 @@ import type { Json } from "@rondo/core";
  * `tool`: the minimum that every provider requires of a tool's schema. `anthropic`: structured output and strict tools.
  * `openai-strict`: strict tools and structured output. `google-openapi`: the OpenAPI subset of `parameters` and
  * `responseSchema`. `google-structured`: structured output, with ranges. `google-strict`: shape and enums, no ranges.
- * `xai`: everything but lengths and counts.
+ * `xai`: everything but lengths and counts. `plain`: shapes and enums of texts, in the fewest words, for a server that refused
+ * more; `plain-typed`: with one type in every place.
  */
 export type SchemaMode =
   | "tool"
@@ -17,7 +18,9 @@ export type SchemaMode =
   | "google-openapi"
   | "google-structured"
   | "google-strict"
-  | "xai";
+  | "xai"
+  | "plain"
+  | "plain-typed";
 
 export interface Dialect {
   /** Whether a keyword that stands alone (without schemas in it, or partners) may stay. */
@@ -48,8 +51,8 @@ export interface Dialect {
   closed: boolean;
   /** Every member is required; those that were optional may be null. */
   allRequired: boolean;
-  /** Every node has a type, or arrays have items. */
-  typed: "always" | "arrays" | "as_given";
+  /** Every node has a type (`single`: exactly one), or arrays have items. */
+  typed: "always" | "single" | "arrays" | "as_given";
 }
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(" "));
@@ -101,6 +104,8 @@ const google: Dialect = {
   typed: "arrays",
 };
 
+const plain: Dialect = { ...google, allows: (word) => strictWords.has(word), nulls: "dropped" };
+
 const exact: Pick<Dialect, "nests" | "open" | "unions" | "beside" | "closed"> = {
   nests: (word) => word === "$defs" || word === "definitions",
   open: false,
@@ -111,6 +116,8 @@ const exact: Pick<Dialect, "nests" | "open" | "unions" | "beside" | "closed"> = 
 
 export const dialects: { readonly [mode in Exclude<SchemaMode, "tool">]: Dialect } = {
   xai: { ...permissive, allows: (word) => !xaiLost.has(word) },
+  plain,
+  "plain-typed": { ...plain, typed: "single" },
   anthropic: {
     ...permissive,
     ...exact,

@@ -5,6 +5,7 @@
 
 import { cutRaw, type Json, type JsonObject } from "@rondo/core";
 import { listIn, numberIn, objectIn } from "../json-values.ts";
+import { isRequestCode } from "./error-codes.ts";
 import { besides, insteadOf, printedCodes, quotedIn, toldStatus } from "./gateway-errors.ts";
 
 /** The facts in an error body. */
@@ -61,6 +62,8 @@ function factsOf(json: Json, depth = 0): ErrorFacts {
     objectIn(root.Error) ??
     // Tencent Cloud's.
     objectIn(objectIn(root.Response)?.Error) ??
+    // MiniMax's.
+    objectIn(root.base_resp) ??
     root;
   const { codes, ...own } = codesIn(root, said);
   const instead = depth < 3 ? insteadOf(root, said) : undefined;
@@ -91,7 +94,11 @@ function quoting(message: string, beside: JsonObject | undefined, depth: number)
   if (quoted === undefined)
     return { message: "", codes: printedCodes(message), ...toldStatus(message), html: false };
   const { status, ...facts } = factsOf(quoted, depth + 1);
-  const upstream = facts.upstream ?? status;
+  // A server that names a fault of the request refused it, even if only its gateway's status is left.
+  const upstream =
+    facts.upstream ??
+    status ??
+    (facts.codes.some((code) => isRequestCode(code.toLowerCase())) ? 400 : undefined);
   return upstream === undefined ? facts : { ...facts, upstream };
 }
 
@@ -125,6 +132,7 @@ function messageIn(root: JsonObject, said: JsonObject, raw: boolean): string {
     words(objectIn(said.message)?.error) ??
     words(objectIn(said.message)?.actionReason) ??
     words(said.msg) ??
+    words(said.status_msg) ??
     words(said.error_msg) ??
     words(said.error_message) ??
     words(said.errorMessage) ??

@@ -55,6 +55,8 @@ const codeKinds: ReadonlyMap<string, ErrorKind> = new Map(
     insufficient_credits: "quota_exhausted",
     insufficient_credits_for_paid_model: "quota_exhausted",
     insufficient_balance: "quota_exhausted",
+    creditserror: "quota_exhausted",
+    gousagelimiterror: "quota_exhausted",
     balance_depleted: "quota_exhausted",
     credit_balance_exhausted: "quota_exhausted",
     organization_spend_limit_exceeded: "quota_exhausted",

@@ -192,6 +192,7 @@ export const planWords: RegExp = phrases(
 /** A limit that passes soon, with whatever status. */
 export const passingLimitWords: RegExp = phrases(
   /\btoo many (?:concurrent )?requests\b/,
+  /\bconcurren(?:t|cy) (?:requests? )?limit (?:exceeded|reached)\b/,
   /\brate[ -]limit (?:was |has been )?(?:exceeded|reached)\b/,
   /exceeded your current request limit/,
   /\b[RT]PM limit (?:exceeded|reached)/,
@@ -207,7 +208,7 @@ export const permissionWords: RegExp = phrases(
 
 /** Something that the model or its server cannot do at all: tools, files, streams, schemas. */
 export const capabilityWords: RegExp = phrases(
-  /\bunsupported param(?:eter)?: [`'"]?tools\b/,
+  /\bunsupported param(?:eter)?(?:\(s\))?: [`'"]?tools\b/,
   /(?:does not|doesn't|do not|don't|not) support(?:ed)? (?:for )?(?:native )?(?:tools?|function|parallel tool|images?|vision|audio|video|documents?|system|stream|json|structured|response_format|reasoning|thinking)/,
   /(?:tools?|functions|tool use|(?:tool|function) call(?:s|ing)?|(?:image|audio|video|document) inputs?|vision|streaming)[`'"]* (?:is|are) not (?:supported|enabled)/,
   /no endpoints found that (?:support|can handle)/,
@@ -231,6 +232,10 @@ export const otherApiWords: RegExp = phrases(
  */
 export const templateWords: RegExp = phrases(
   /failed to parse tool call arguments/,
+  // In llama.cpp's engines the place of the failure.
+  /\bjinja exception\b/,
+  /\bat row \d+, column \d+\b/,
+  /\bwhile executing \w+ at line \d+\b/,
   /only supports? single tool[- ]?calls? at once/,
   /\bsystem message must be at the begin/,
   /can only get item pairs from a mapping/,

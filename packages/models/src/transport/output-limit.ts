@@ -49,6 +49,8 @@ const limits: readonly RegExp[] = [
   /max_tokens: \d+ > (?<most>\d+), which is the maximum/i,
   // Google
   /maxOutputTokens value of \d+ but the supported range is from \d+ \(inclusive\) to (?<end>\d+)/i,
+  // SiliconFlow, gateways
+  /max_(?:completion_)?tokens\b[^{}]{0,30}?(?:exceeds the (?:model(?:'s)? )?limit of|larger than the limit(?: of)?) (?<most>\d+)/i,
   // Bedrock
   /maximum tokens you requested exceeds the model limit of (?<most>\d+)/i,
 ];

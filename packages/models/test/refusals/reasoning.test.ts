@@ -23,6 +23,8 @@ describe("a refusal about reasoning in the history is recognised", () => {
     "messages.5.content.1: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response.",
     "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`. When `thinking` is enabled, a final `assistant` message must start with a thinking block.",
     "When thinking is disabled, an `assistant` message in the final position cannot contain `thinking`. To use thinking blocks, enable `thinking` in your request.",
+    "messages.1.content.0.thinking: each thinking block must contain thinking",
+    "messages.23.content.2: Invalid `data` in `redacted_thinking` block",
   ])("in Claude's words, direct, on Bedrock and through a proxy: %s", (message) => {
     expect(repairOf(anthropicMessages, claude(message))).toBe("reasoning");
     expect(repairOf(bedrockConverse, { message })).toBe("reasoning");

@@ -160,6 +160,9 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
       says("Cannot have 2 or more assistant messages at the end of the list."),
     ],
     ["Ollama's template, without a user", 500, says("no user query found")],
+    ["minja, of any template", 500, says("Cannot subscript null at row 23, column 40:\n  {%- set x = y %}")],
+    ["llama.cpp, of any template", 500, says("While executing FilterExpression at line 3, column 7")],
+    ["an exception of a template", 500, says("Jinja Exception: Unknown operator + between null and string")],
     [
       "SGLang, without grammars",
       500,
@@ -471,6 +474,7 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
   ],
   capability: [
     ["llama.cpp, without its templates", 400, says("Unsupported param: tools")],
+    ["NVIDIA", 400, says("Validation: Unsupported parameter(s): tools, tool_choice")],
     [
       "Copilot, of a model of the other protocol",
       400,

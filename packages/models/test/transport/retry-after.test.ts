@@ -44,6 +44,8 @@ describe("the retry-after headers", () => {
     ["LiteLLM hands a limit on", { "llm_provider-x-ratelimit-reset-requests": "1m2s" }, 62_000],
     ["a limit of input", { "x-ratelimit-reset-input-tokens": "10s" }, 10_000],
     ["a limit in other letters", { "x-rate-limit-reset": "12" }, 12_000],
+    ["the last of several limits in one field", { ratelimit: '"day";r=900;t=40000, "a, b";r=0;t=4' }, 4000],
+    ["the longest of several that are used up", { ratelimit: '"s";r=5;t=2, "m";r=0;t=6, "h";r=0;t=3' }, 6000],
     [
       "a plan that is used up",
       {

@@ -9,6 +9,7 @@ import type { ErrorResponse, Target } from "../../codec.ts";
 import { listIn } from "../../json-values.ts";
 import { complaintOf } from "../../refusals/complaint.ts";
 import { refusesNeighbours } from "../../refusals/roles.ts";
+import { plainerSchemas } from "../../refusals/schema.ts";
 
 const missingThinking: RegExp =
   /thinking\b[^{}]{0,60}must be (?:passed|sent|provided)|missing [`'"\\]*thinking[`'"\\]* block|reasoning_content[`'"\\]* is missing/i;
@@ -41,9 +42,6 @@ const ownBlocks: ReadonlySet<string> = new Set([
 const boundThinking: RegExp = /bound to a different conversation[^{}]{0,200}block_binding/i;
 const forcedTool: RegExp =
   /tool_choice\b[^{}]{0,80}not supported|thinking may not be enabled when tool_choice forces/i;
-/** A schema that fails the server's checks: a pattern, or a keyword of another draft. Which tool it belongs to changes with the list. */
-const refusedSchema: RegExp =
-  /\binput_?schema\b[^{}]{0,80}(?:json )?schema is (?:invalid|not valid)|must match json schema draft|\binputSchema\.json\b[^{}]{0,40}(?:is invalid|not supported)/i;
 
 /** Either way of asking for thinking, refused by a model whose name suggested the other way, or none. */
 const noBudget: RegExp = /thinking\.type\.enabled[`'"\\]* is not supported/i;
@@ -68,7 +66,9 @@ export function learned({ status, body }: ErrorResponse, { compat }: Target): Co
   if (!refuses) return undefined;
   const block = refusedBlock.exec(words)?.[1];
   if (block !== undefined && !ownBlocks.has(block)) return withoutBlocks(block, compat);
-  if (refusedSchema.test(words)) return unless(compat, "plainSchemas", true);
+  // A pattern, a keyword of another draft. Which tool it belongs to changes with the list.
+  const plainSchemas = plainerSchemas(words, compat?.plainSchemas);
+  if (plainSchemas !== undefined) return { ...compat, plainSchemas };
   if (boundThinking.test(words)) return unless(compat, "unbindsThinking", true);
   if (forcedTool.test(words)) return unless(compat, "forcedTools", false);
   if (noBudget.test(words)) return unless(compat, "thinking", "adaptive");

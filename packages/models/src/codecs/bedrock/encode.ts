@@ -16,6 +16,7 @@ import { providerOptions } from "../anthropic/settings.ts";
 import { joinedTools } from "../anthropic/tools.ts";
 import { type Traits, traitsOf } from "../anthropic/traits.ts";
 import { calledTools, type Turn, turnReaders } from "../anthropic/turns.ts";
+import { noted } from "../bridges.ts";
 import { type Told, type Warn, warnOnce } from "../warn.ts";
 import { bedrockAnswer, bedrockContent, bedrockName, bedrockResult } from "./blocks.ts";
 import { type BedrockOptions, bedrockOptions } from "./options.ts";
@@ -48,13 +49,18 @@ export class BedrockEncoder implements Encoder {
     const hasTools = tools.length > 0;
     const asked = { request, target, traits: this.#traits, told, hasTools, messages, warn };
     const options = bedrockOptions(asked);
-    const system = this.#pieces.system(request.system, history.lead, warn);
+    const prompt = this.#pieces.system(request.system, history.lead, warn);
+    const bySystem = target.compat?.systemRole !== "user";
+    const system = bySystem ? prompt : [];
     placeMarks(options.mark, { tools: options.marksTools ? tools : [], system, messages }, warn);
     const verb = target.stream === false ? "converse" : "converse-stream";
     return {
       path: `/model/${encodeURIComponent(target.origin.model)}/${verb}`,
       headers: { "content-type": "application/json", ...request.settings.headers },
-      ...this.#pieces.body(headOf(options, tools, system), conversation),
+      ...this.#pieces.body(
+        headOf(options, tools, system) + (bySystem ? "" : saidByUser(prompt)),
+        conversation,
+      ),
       warnings: [...warnings.values()],
     };
   }
@@ -121,6 +127,12 @@ function headOf({ fields, toolChoice }: BedrockOptions, tools: Block[], system: 
   ];
   return `{${members.filter((member) => member !== "").join(",")}`;
 }
+
+/** The prompt for a model without a system role: the first thing that a user says. */
+const saidByUser = (prompt: readonly Block[]): string =>
+  prompt.length === 0
+    ? ""
+    : `{"role":"user","content":${list(prompt)}},${jsonOf({ role: "assistant", content: [{ text: noted }] })},`;
 
 /** Blocks as a list; a cache point follows the block that it marks. */
 function list(blocks: readonly Block[], marks?: ReadonlyMap<number, string>): string {

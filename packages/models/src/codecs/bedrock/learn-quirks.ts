@@ -5,6 +5,7 @@
 
 import type { ErrorResponse, Target } from "../../codec.ts";
 import { complaintOf } from "../../refusals/complaint.ts";
+import { refusedSystemRole } from "../../refusals/roles.ts";
 import { learned as learnedOfClaude, unless } from "../anthropic/learn-quirks.ts";
 
 /** A tool choice that this model does not accept, in Amazon's words or the model's own. */
@@ -22,5 +23,7 @@ export function learnedOfConverse(response: ErrorResponse, target: Target): Targ
   if ([400, 403].includes(response.status) && noCache.test(words)) return unless(compat, "cache", false);
   if (response.status === 400 && forcedTool.test(words)) return unless(compat, "forcedTools", false);
   if (response.status === 400 && callsAlone.test(words)) return unless(compat, "callsAlone", true);
+  if (response.status === 400 && refusedSystemRole(words, "system") === "user")
+    return unless(compat, "systemRole", "user");
   return response.status === 400 ? learnedOfClaude(response, target) : undefined;
 }

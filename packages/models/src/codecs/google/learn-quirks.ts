@@ -28,7 +28,7 @@ const noPenalty: RegExp = /\bpenalty is not (?:enabled|supported)/i;
 const noJsonSchema: RegExp = /unknown name [`'"\\]*(?:parameters|response)_?json_?schema/i;
 /** A gateway, or Vertex, that converts schemas to the older subset itself, and fails (F137). */
 const noSuchSchema: RegExp =
-  /function_?declarations\[\d+\](?:\.value)?\.parameters\b|function_?declaration\b[^{}]{0,160}\bschema\b/i;
+  /function_?declarations\[\d+\](?:\.value)?\.parameters\b|function_?declaration\b[^{}]{0,160}\bschema\b|\bschema\.ref\b/i;
 /** Rules on values, such as lengths of lists, make the grammar that constrains the model too large. */
 const heavySchema: RegExp = /too many states for serving|\bschema is too (?:complex|large)\b/i;
 /** Files that a tool returns go into the user's next turn, because they may not be in the functionResponse. */

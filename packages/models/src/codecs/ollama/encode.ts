@@ -19,11 +19,13 @@ import {
 import type { Encoder, Target, WireRequest } from "../../codec.ts";
 import { jsonOf, objectIn } from "../../json-values.ts";
 import { bodyOf, KeptText } from "../../kept-text.ts";
+import { plainMode, sentTool } from "../../schemas/codecs.ts";
 import { argsJson } from "../args-json.ts";
 import { isAccepted, textOfFile } from "../files.ts";
 import { History } from "../history.ts";
 import { typeOfFile } from "../media-types.ts";
 import { answeredNote, wireFile } from "../openai/files.ts";
+import { schemaRoom } from "../openai/settings.ts";
 import type { Warning } from "../warn.ts";
 
 interface Piece {
@@ -58,7 +60,7 @@ export class OllamaEncoder implements Encoder {
   readonly #target: Target;
   readonly #messages = new WeakMap<Message, Piece>();
   readonly #history = new History<Joined>();
-  readonly #tools = new WeakMap<ToolDefinition, string>();
+  readonly #tools = new WeakMap<ToolDefinition, Piece>();
 
   constructor(target: Target) {
     this.#target = target;
@@ -74,7 +76,8 @@ export class OllamaEncoder implements Encoder {
       warnings: told,
     } = this.#history.take(request.messages, "", nothing, (joined, message) => this.#add(joined, message));
     const warnings = [...told];
-    const tools = offered(request, warnings);
+    const tools = offered(request, warnings).map((tool) => this.#tool(tool));
+    warnings.push(...tools.flatMap((tool) => tool.warnings));
     const fields = this.#fields(request, warnings);
     if (request.settings.parallelToolCalls === false && tools.length > 0)
       warnings.push({
@@ -88,7 +91,7 @@ export class OllamaEncoder implements Encoder {
     const ends = spoken && !(speaker === "assistant" && this.#target.compat?.noAssistantLast === true);
     const last = ends ? "" : begun ? `,${onward}` : onward;
     const before = `{"model":${JSON.stringify(this.#target.origin.model)},"messages":[${prompt}`;
-    const list = tools.length === 0 ? "" : `"tools":[${tools.map((tool) => this.#tool(tool)).join(",")}],`;
+    const list = tools.length === 0 ? "" : `"tools":[${tools.map(({ json }) => json).join(",")}],`;
     return {
       path: "/api/chat",
       headers: {},
@@ -131,16 +134,22 @@ export class OllamaEncoder implements Encoder {
     append(joined, json);
   }
 
-  #tool(tool: ToolDefinition): string {
-    let json = this.#tools.get(tool);
-    if (json === undefined) {
-      const { name, description, inputSchema } = tool;
+  #tool(tool: ToolDefinition): Piece {
+    let piece = this.#tools.get(tool);
+    if (piece === undefined) {
+      const { name, inputSchema } = tool;
+      const mode = plainMode(this.#target.compat);
+      const warnings: Warning[] = [];
+      const { description, schema } =
+        mode === undefined
+          ? { description: tool.description, schema: inputSchema }
+          : sentTool(tool, mode, schemaRoom(this.#target, warnings));
       // Some templates fail on a schema without properties (F141).
-      const parameters = { ...inputSchema, type: "object", properties: inputSchema.properties ?? {} };
-      json = jsonOf({ type: "function", function: { name, description, parameters } });
-      this.#tools.set(tool, json);
+      const parameters = { ...schema, type: "object", properties: schema.properties ?? {} };
+      piece = { json: jsonOf({ type: "function", function: { name, description, parameters } }), warnings };
+      this.#tools.set(tool, piece);
     }
-    return json;
+    return piece;
   }
 
   #message(message: Message): Piece {

@@ -66,10 +66,10 @@ export interface OpenaiChatCompat {
    */
   adaptStrict: boolean;
   /**
-   * Tool schemas are sent with shapes and enums only, without rules on values; arguments are validated against the original
-   * all the same. Default: false (F137).
+   * Tool schemas are sent with shapes and enums only, without rules on values (`typed`: with exactly one type in every place);
+   * arguments are validated against the original all the same. Default: false (F137).
    */
-  plainSchemas: boolean;
+  plainSchemas: boolean | "typed";
   /** Rules that are left out of a schema are described in the tool's description. Default: false (F137). */
   describeLostRules: boolean;
   /** How an output schema is sent. Default: `json_schema` (F142). */
@@ -200,7 +200,7 @@ function compatFrom(given: NonNullable<Target["compat"]>): OpenaiChatCompat {
     toolNames: given.toolNames === true,
     nullContent: given.nullContent !== false,
     strictTools: given.strictTools === true,
-    plainSchemas: given.plainSchemas === true,
+    plainSchemas: given.plainSchemas === "typed" ? "typed" : given.plainSchemas === true,
     adaptStrict: given.adaptStrict === true,
     describeLostRules: given.describeLostRules === true,
     structuredOutput: oneOf(given.structuredOutput, ["json_schema", "json_object", "none"]),

@@ -8,7 +8,7 @@ import type { ErrorResponse, Target } from "../../codec.ts";
 import { objectIn, parseJson, textIn } from "../../json-values.ts";
 import { refusesForcing } from "../../refusals/choice.ts";
 import { complaintOf } from "../../refusals/complaint.ts";
-import { refusesGrammars, refusesToolSchema } from "../../refusals/schema.ts";
+import { plainerSchemas, refusesGrammars, refusesStrict } from "../../refusals/schema.ts";
 import { lacksSignature } from "../thought-signatures.ts";
 import { chatCompat, type OpenaiChatCompat } from "./compat.ts";
 import { learnedOfTemplate } from "./templates.ts";
@@ -22,11 +22,11 @@ const lessons: readonly (readonly [words: RegExp, quirk: Partial<OpenaiChatCompa
   ],
   // The content beside calls if there is no text: some servers refuse null, others the empty string (F122, F124).
   [
-    /\bcontent\b[^{}]{0,60}(?:must be a string|should be a (?:valid )?string(?! or)|is a required|field required|(?:cannot|must not) be null|got null|type: (?:null|<nil>)|none is not an allowed value)|missing field [`'"\\]*content\b|'NoneType' object is not iterable/i,
+    /\bcontent\b[^{}]{0,60}(?:must be a string|should be a (?:valid )?string(?! or)|is a required|field required|(?:cannot|must not) be null|got null|type: (?:null|<nil>)|none is not an allowed value)|\bcontent\b[^{}]{0,60}received null|\bvalid string\b[^{}]{0,60}\bcontent\b[^{}]{0,40}\b(?:none|null)\b|missing field [`'"\\]*content\b|\bmust have at least one content element\b/i,
     { nullContent: false },
   ],
   [
-    /text content blocks must (?:be non-empty|contain non-whitespace)|text field in the contentblock object[^{}]{0,60} is blank/i,
+    /text content blocks must (?:be non-empty|contain non-whitespace)|text field in the contentblock object[^{}]{0,60} is blank|\bcontent[`'"\\]*: string too short|\bcontent (?:cannot|must not|can't) be (?:empty|blank)|\b(?:content is|[`'"\\]*assistant[`'"\\]* must not be) empty\b/i,
     { nullContent: true },
   ],
   // Gemini behind this protocol requires the tool's name with a result.
@@ -42,11 +42,7 @@ const lessons: readonly (readonly [words: RegExp, quirk: Partial<OpenaiChatCompa
     /stream_options[^{}]{0,80}(?:not (?:supported|permitted|allowed)|only|unknown|unsupported|extra)|(?:unrecogni[sz]ed|unknown|unsupported|unexpected keyword|invalid parameter|not (?:supported|permitted|allowed)|extra_forbidden)[^{}]{0,80}stream_options/i,
     { streamUsage: false },
   ],
-  // The server does not know strict tools, or the field that requests them (F142).
-  [
-    /\bstrict\b[^{}]{0,60}(?:not (?:supported|permitted|allowed)|unsupported)|(?:unknown|unrecogni[sz]ed|unsupported|extra_forbidden|extra inputs)[^{}]{0,80}\bstrict\b/i,
-    { strictTools: false },
-  ],
+  [refusesStrict, { strictTools: false }],
   // The server only knows the older name of the output limit (F134).
   [
     /(?:unrecogni[sz]ed|unknown|unsupported|unexpected keyword|extra_forbidden)[^{}]{0,60}max_completion_tokens|max_completion_tokens[^{}]{0,60}(?:not (?:supported|permitted|allowed)|unsupported|extra inputs)/i,
@@ -87,8 +83,9 @@ export function learned(
     if (quirks !== undefined) return { ...target.compat, ...quirks };
   }
   // A local server only finds out while it runs, and answers 500.
-  if (!compat.plainSchemas && [400, 422, 500].includes(status) && refusesToolSchema(words))
-    return { ...target.compat, plainSchemas: true, ...(compat.strictTools ? { strictTools: false } : {}) };
+  const plainSchemas = plainerSchemas(words, target.compat?.plainSchemas);
+  if (plainSchemas !== undefined && [400, 422, 500].includes(status))
+    return { ...target.compat, plainSchemas, ...(compat.strictTools ? { strictTools: false } : {}) };
   const forces = compat.strictTools || compat.forcedChoice !== "never";
   if (forces && [400, 422, 500].includes(status) && refusesGrammars(words))
     return { ...target.compat, forcedChoice: "never", ...(compat.strictTools ? { strictTools: false } : {}) };

@@ -4,7 +4,7 @@ import type { Json, JsonObject, ModelRequest, ToolDefinition } from "@rondo/core
 import type { Target } from "../../codec.ts";
 import { jsonOf } from "../../json-values.ts";
 import { neutralisedTools } from "../../prompted/control-tokens.ts";
-import { sentTool, strictOutput, strictTool } from "../../schemas/codecs.ts";
+import { plainMode, sentTool, strictOutput, strictTool } from "../../schemas/codecs.ts";
 import { toolModeOf } from "../../schemas/tools.ts";
 import type { NameTable } from "../openai/names.ts";
 import {
@@ -223,7 +223,7 @@ export class ChatTools {
     const room = schemaRoom(this.#target, warnings);
     const { description, schema, strict } = as(
       tool,
-      toolModeOf(provider, model) ?? (this.#compat.plainSchemas ? "google-strict" : "tool"),
+      plainMode(this.#target.compat) ?? toolModeOf(provider, model) ?? "tool",
       room,
     );
     return {

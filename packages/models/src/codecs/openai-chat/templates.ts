@@ -23,9 +23,13 @@ const noTextBesideThinking: RegExp = /cannot pass both content and thinking/i;
 /** Gemma's, which shows a result under its tool's name. */
 const noName: RegExp = /\binvalid tool response: [`'"\\]*name\b/i;
 
-/** A history without a user message, or one that does not begin with one. */
+/** A template that computes with the text of an answer, in the words of Python, of llama.cpp, and of minja: null is none. */
+const noNull: RegExp =
+  /\bNoneType\b|[`'"]none[`'"]? has no attribute|\bcannot (?:subscript|iterate over|concatenate) null\b|\bbetween null and\b|\bof null\b|\bnull is not (?:iterable|a string)\b/i;
+
+/** A history without a user message, or one that does not begin with one; Z.ai only says that it is illegal. */
 const noUser: RegExp =
-  /\bno user query found\b|\bnot contain elements with the role of user\b|\bfirst message\b[^{}]{0,60}\bmust be (?:from )?(?:the |a )?[`'"\\]*user\b|\bconversations? must start with (?:a |the )?[`'"\\]*user\b/i;
+  /\bno user query found\b|\bnot contain elements with the role of user\b|\bfirst message\b[^{}]{0,60}\bmust be (?:from )?(?:the |a )?[`'"\\]*user\b|\bconversations? must start with (?:a |the )?[`'"\\]*user\b|\bmessages (?:parameter is illegal|参数非法)/i;
 
 /** The new quirks that a template's error message reveals. */
 export function learnedOfTemplate(
@@ -41,6 +45,7 @@ export function learnedOfTemplate(
   if (!compat.alternate && refusesNeighbours.test(words)) return { alternate: true, systemFirstOnly: true };
   if (!compat.objectArguments && noTextArguments.test(words)) return { objectArguments: true };
   if (compat.textBesideCalls && noTextBesideThinking.test(words)) return { textBesideCalls: false };
+  if (compat.nullContent && noNull.test(words)) return { nullContent: false };
   if (!compat.toolNames && noName.test(words)) return { toolNames: true };
   return !compat.needsUser && noUser.test(words) ? { needsUser: true } : undefined;
 }

@@ -16,6 +16,7 @@ import {
   type ResponsesPiece,
   type ResponsesRoom,
   responsesPiece,
+  systemItem,
   userItem,
 } from "./items.ts";
 import { isStored, ResponsesTools, responsesBody, responsesCompat } from "./settings.ts";
@@ -34,6 +35,8 @@ interface Joined {
   callers: Map<string, JsonObject>;
   /** Files that must follow the last result of their turn. */
   files: JsonObject[];
+  /** If roles must alternate: the content of the user's last message, to which more may be added. */
+  open: JsonObject[];
 }
 
 function append(joined: Joined, json: string): void {
@@ -41,9 +44,10 @@ function append(joined: Joined, json: string): void {
   joined.begun = true;
 }
 
-function flush(joined: Joined): void {
-  if (joined.files.length > 0) append(joined, userItem(joined.files).json);
-  joined.files = [];
+/** Ends the user's last message. */
+function close(joined: Joined): void {
+  if (joined.open.length > 0) append(joined, userItem(joined.open).json);
+  joined.open = [];
 }
 
 /** A result in the form that corresponds to its call. */
@@ -53,7 +57,7 @@ function asItsCall(callId: string, json: string, { custom, callers }: Joined): s
   return custom.has(callId) ? customResult(called) : called;
 }
 
-const onward: string = userItem([{ type: "input_text", text: "Continue." }]).json;
+const onward: ResponsesPiece = userItem([{ type: "input_text", text: "Continue." }]);
 
 export class ResponsesEncoder implements Encoder {
   readonly #room: ResponsesRoom;
@@ -93,35 +97,61 @@ export class ResponsesEncoder implements Encoder {
   }
 
   #input(request: ModelRequest): { beginning: Beginning; tail: string } {
-    const stored = isStored(request, this.#room.target);
-    const fresh = (): Joined => ({
-      items: new KeptText(),
-      begun: false,
-      last: undefined,
-      custom: new Set(),
-      callers: new Map(),
-      files: [],
-    });
-    const held = this.#history.take(request.messages, String(stored), fresh, (to, message) =>
+    const { target, compat } = this.#room;
+    const stored = isStored(request, target);
+    const prompt = compat.instructions || request.system?.trim() === "" ? undefined : request.system;
+    const fresh = (): Joined => {
+      const joined: Joined = {
+        items: new KeptText(),
+        begun: false,
+        last: undefined,
+        custom: new Set(),
+        callers: new Map(),
+        files: [],
+        open: [],
+      };
+      if (prompt !== undefined) this.#append(joined, systemItem(prompt, this.#room));
+      return joined;
+    };
+    const key = prompt === undefined ? String(stored) : `${stored} ${prompt}`;
+    const held = this.#history.take(request.messages, key, fresh, (to, message) =>
       this.#add(to, message, stored),
     );
-    const files = held.files.length === 0 ? "" : userItem(held.files).json;
+    const rest = [...held.open, ...held.files];
+    const last = rest.length === 0 ? "" : userItem(rest).json;
     // An input without items is refused: all texts may have been blank, or another model's reasoning.
-    if (!held.begun && files === "") return { beginning: held.items.now(), tail: onward };
-    if (this.#room.compat.noAssistantLast && held.last === "assistant")
-      return { beginning: held.items.now(), tail: `,${onward}` };
-    return { beginning: held.items.now(), tail: held.begun && files !== "" ? `,${files}` : files };
+    if (held.last === undefined && last === "")
+      return { beginning: held.items.now(), tail: held.begun ? `,${onward.json}` : onward.json };
+    if (compat.noAssistantLast && held.last === "assistant")
+      return { beginning: held.items.now(), tail: `,${onward.json}` };
+    return { beginning: held.items.now(), tail: held.begun && last !== "" ? `,${last}` : last };
   }
 
   #add(joined: Joined, message: Message, stored: boolean): void {
     const piece = this.#piece(message, stored);
     if (piece === undefined) return;
-    if (piece.role !== "tool") flush(joined);
+    if (piece.role !== "tool" && joined.files.length > 0) {
+      const files = userItem(joined.files);
+      joined.files = [];
+      this.#append(joined, files);
+    }
     for (const id of piece.custom ?? []) joined.custom.add(id);
     if (piece.role === "assistant") joined.callers = new Map(piece.callers);
+    if (this.#room.compat.alternate && piece.role === "assistant" && joined.last === "assistant")
+      this.#append(joined, onward);
     joined.last = piece.role;
-    append(joined, message.role === "tool" ? asItsCall(message.callId, piece.json, joined) : piece.json);
+    const json = message.role === "tool" ? asItsCall(message.callId, piece.json, joined) : piece.json;
+    this.#append(joined, { ...piece, json });
     if (piece.files !== undefined) joined.files = [...joined.files, ...piece.files];
+  }
+
+  #append(joined: Joined, piece: ResponsesPiece): void {
+    if (this.#room.compat.alternate && piece.parts !== undefined) {
+      joined.open = [...joined.open, ...piece.parts];
+      return;
+    }
+    close(joined);
+    append(joined, piece.json);
   }
 
   #piece(message: Message, stored: boolean): ResponsesPiece | undefined {

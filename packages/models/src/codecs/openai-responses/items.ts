@@ -29,6 +29,8 @@ export interface ResponsesPiece {
   role: Message["role"];
   /** The items' JSON, joined by commas. */
   json: string;
+  /** The content of a user's message, so that neighbours can be merged if roles must alternate. */
+  parts?: JsonObject[];
   /** Ids of its calls that were sent as custom tool calls: their results are of another type. */
   custom?: string[];
   /** By call id: the caller, if the call was made by a program of the model's; the results must name it too. */
@@ -54,8 +56,7 @@ export function responsesPiece(
     case "system": {
       const text = message.content.map((part) => part.text).join("\n");
       if (text.trim() === "") return undefined;
-      if (room.compat.systemFirstOnly) return userItem([inputText(text)]);
-      return { role: "system", json: jsonOf({ role: room.compat.systemRole, content: text }) };
+      return room.compat.systemFirstOnly ? userItem([inputText(text)]) : systemItem(text, room);
     }
     case "user":
       return userItem(message.content.flatMap((part) => userPart(part, room)));
@@ -74,10 +75,16 @@ export function responsesPiece(
   }
 }
 
+export function systemItem(text: string, { compat }: ResponsesRoom): ResponsesPiece {
+  const role = compat.systemRole;
+  if (role === "user") return userItem([inputText(text)]);
+  return { role: "system", json: jsonOf({ role, content: text }) };
+}
+
 export function userItem(parts: JsonObject[]): ResponsesPiece {
   const kept = parts.filter((part) => part.type !== "input_text" || String(part.text).trim() !== "");
   if (kept.length === 0) kept.push(inputText("(no text)"));
-  return { role: "user", json: jsonOf({ role: "user", content: kept }) };
+  return { role: "user", json: jsonOf({ role: "user", content: kept }), parts: kept };
 }
 
 function inputText(text: string): JsonObject {

@@ -6,7 +6,7 @@
 import type { Json, JsonObject, ModelRequest, Settings, ToolDefinition } from "@rondo/core";
 import type { Target } from "../../codec.ts";
 import { objectIn } from "../../json-values.ts";
-import { sentTool, strictOutput, strictTool } from "../../schemas/codecs.ts";
+import { plainMode, sentTool, strictOutput, strictTool } from "../../schemas/codecs.ts";
 import type { NameTable } from "../openai/names.ts";
 import {
   type Body,
@@ -23,10 +23,14 @@ import type { Warning } from "../warn.ts";
 
 /** The quirks this codec reads from `Target.compat`. */
 export interface OpenaiResponsesCompat {
-  /** The role of system messages within the input. Default: `developer`. */
-  systemRole: "developer" | "system";
+  /** The role of system messages within the input; `user`: no template of this server has one for them. Default: `developer`. */
+  systemRole: "developer" | "system" | "user";
+  /** The prompt is the field `instructions`; otherwise it is the first item. Default: true, unless the role is `user`. */
+  instructions: boolean;
   /** System messages in the input are sent as a user's, because only the prompt may speak as the system. Default: false (F128). */
   systemFirstOnly: boolean;
+  /** Roles must alternate: neighbours of the same role are merged. Default: false (F128). */
+  alternate: boolean;
   /** The input must not end with an answer: a short user message is added. Default: false (F127). */
   noAssistantLast: boolean;
   /** Whether a call may be forced. Default: true (F135). */
@@ -39,8 +43,11 @@ export interface OpenaiResponsesCompat {
   encryptedReasoning: boolean;
   /** Request strict tools if the schema allows it. Default: true. */
   strictTools: boolean;
-  /** Tool schemas are sent with shapes and enums only, without rules on values. Default: false (F137). */
-  plainSchemas: boolean;
+  /**
+   * Tool schemas are sent with shapes and enums only, without rules on values; `typed`: with exactly one type in every place.
+   * Default: false (F137).
+   */
+  plainSchemas: boolean | "typed";
   /**
    * Adapt schemas to strict mode if only rules on values are lost: optional members may then be null, and null is read as
    * absent. Default: false.
@@ -63,15 +70,17 @@ export interface OpenaiResponsesCompat {
 export function responsesCompat(target: Target): OpenaiResponsesCompat {
   const given = target.compat ?? {};
   return {
-    systemRole: oneOf(given.systemRole, ["developer", "system"]),
+    systemRole: oneOf(given.systemRole, ["developer", "system", "user"]),
+    instructions: given.instructions !== false && given.systemRole !== "user",
     systemFirstOnly: given.systemFirstOnly === true,
+    alternate: given.alternate === true,
     noAssistantLast: given.noAssistantLast === true,
     forcedChoice: given.forcedChoice !== false && given.forcedChoice !== "never",
     toolFiles: given.toolFiles !== false,
     plainReasoning: given.plainReasoning === true,
     encryptedReasoning: given.encryptedReasoning !== false,
     strictTools: given.strictTools !== false,
-    plainSchemas: given.plainSchemas === true,
+    plainSchemas: given.plainSchemas === "typed" ? "typed" : given.plainSchemas === true,
     adaptStrict: given.adaptStrict === true,
     describeLostRules: given.describeLostRules === true,
     maxTools: typeof given.maxTools === "number" ? given.maxTools : 128,
@@ -156,7 +165,7 @@ export function responsesBody(
     reasoning: withMember(reasoning, "effort", effortOf(settings.reasoning, warnings)),
     text: withMember(text, "format", textFormat(request, target, warnings)),
     ...options,
-    instructions: system?.trim() === "" ? undefined : system,
+    instructions: system?.trim() === "" || !compat.instructions ? undefined : system,
   };
   leaveOut(compat.omit, body, target, warnings);
   return body;
@@ -236,7 +245,7 @@ export class ResponsesTools {
 
   #tool(tool: ToolDefinition, warnings: Warning[]): JsonObject {
     const as = this.#compat.strictTools ? strictTool : sentTool;
-    const mode = this.#compat.plainSchemas ? "google-strict" : "tool";
+    const mode = plainMode(this.#target.compat) ?? "tool";
     const { description, schema, strict } = as(tool, mode, schemaRoom(this.#target, warnings));
     return {
       type: "function",

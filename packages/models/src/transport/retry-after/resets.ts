@@ -70,9 +70,17 @@ export function resetMs(source: WaitSource, now: number): number | undefined {
 const isExhausted = (left: string | null): boolean =>
   left !== null && (left === "rejected" || /^\s*-?\d+(?:\.\d+)?\s*$/.test(left)) && !(Number(left) > 0);
 
-/** One field per limit, as in the IETF's drafts: `"default";r=0;t=17`, `limit=100, remaining=0, reset=17`. */
+/**
+ * The limits in one field, as in the IETF's drafts: `"minute";r=0;t=17, "day";r=900;t=40000`, or a single one as
+ * `limit=100, remaining=0, reset=17`.
+ */
 function fieldLimits(field: string | null): { wait: number | undefined; left: string | null }[] {
   if (field === null) return [];
+  const items = /;\s*[rt]=/.test(field) ? (field.match(/(?:"[^"]*"|[^",])+/g) ?? []) : [field];
+  return items.flatMap(fieldLimit);
+}
+
+function fieldLimit(field: string): { wait: number | undefined; left: string | null }[] {
   const seconds = /\b(?:t|reset)=(\d+)/.exec(field)?.[1] ?? null;
   const left = /\b(?:r|remaining)=(\d+)/.exec(field)?.[1] ?? null;
   const wait = positive((number(seconds) ?? 0) * 1000);
