@@ -55,6 +55,7 @@ describe("the words", () => {
 
   test.each([
     ["masked", "look"],
+    ["notAllowed", "look", "save"],
     ["truncatedCall", "look"],
     ["tooManyCalls", "look", 7],
     ["permissionFailed", "no hook"],
@@ -101,6 +102,7 @@ describe("the digest of the words", () => {
     badJson: 3,
     threw: 2,
     masked: 1,
+    notAllowed: 2,
     truncatedCall: 1,
     tooManyCalls: 2,
     denied: 1,
@@ -170,7 +172,7 @@ describe("the digest of the words", () => {
       if (name === "masked") throw new Error("not so");
       return args.join();
     });
-    expect(textsDigest(said)).toBe("3380217037264237");
+    expect(textsDigest(said)).toBe("853039130345447");
   });
 });
 
