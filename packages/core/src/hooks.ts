@@ -41,17 +41,19 @@ export interface Hooks {
     call: CallView,
     context: HookContext,
   ): Maybe<PermissionAnswer | { answer: PermissionAnswer; reason?: string; text?: string }>;
-  /** Called before a call starts, and before an approval is requested. May return other arguments, or a result in place of running it. */
+  /** Called before a call starts, and before an approval is requested. May return other arguments, or a result in place of running it. `done` ends the run, as a tool's does. */
   beforeTool?(
     call: CallView,
     context: HookContext,
-  ): Maybe<{ args: JsonObject } | { result: string | ContentPart[]; isError?: boolean }>;
-  /** Called after a call ended. May return another result. */
+  ): Maybe<
+    { args: JsonObject } | { result: string | ContentPart[]; isError?: boolean; done?: boolean | string }
+  >;
+  /** Called after a call ended. May return another result. `done` ends the run, as a tool's does. */
   afterTool?(
     call: CallView,
     result: CallResult,
     context: HookContext,
-  ): Maybe<{ content: string | ContentPart[]; isError?: boolean }>;
+  ): Maybe<{ content: string | ContentPart[]; isError?: boolean; done?: boolean | string }>;
   /**
    * Called before each step. May choose another model, fewer tools, another tool choice or other settings for this step; or end
    * the run, with a reason (`text` becomes the run's text): then the model is not called.

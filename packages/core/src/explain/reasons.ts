@@ -116,6 +116,7 @@ const codeText: { readonly [code in ResultCode]: string } = {
   invalid_args: "its arguments do not fit",
   truncated_args: "its answer was cut off",
   too_many_calls: "there are too many calls in one answer",
+  tool_choice: "its request did not allow it",
   repeated: "it was made before",
   limit: "a limit was reached",
   denied: "it was denied",
@@ -229,6 +230,7 @@ const ownChecks: ReadonlySet<ResultCode> = new Set<ResultCode>([
   "invalid_args",
   "truncated_args",
   "too_many_calls",
+  "tool_choice",
 ]);
 
 function followsText(follows: Follows, { store }: RecordOf<"turn_judged">): string {

@@ -65,9 +65,9 @@ const ways: { readonly [Name in keyof Required<Hooks>]: (all: readonly Hooks[]) 
       if (next === undefined) continue;
       const parts = isObject(next as unknown) ? partsOf(next.content) : undefined;
       if (parts === undefined) return next;
-      const { isError = shown.isError } = next;
-      said = { ...next, isError };
-      shown = { ...shown, content: parts, isError };
+      const { isError = shown.isError, done = said?.done } = next;
+      said = { ...next, isError, ...(done === undefined ? {} : { done }) };
+      shown = { ...shown, content: parts, isError, ...(done === undefined ? {} : { done }) };
     }
     return said;
   },

@@ -358,7 +358,7 @@ export class Driver {
   async #ask<What>(what: readonly What[], ask: (one: What) => void, until?: number): Promise<void> {
     await this.#groups.flush();
     if (this.#stirred) return;
-    for (const one of what) ask(one);
+    for (const one of what) if (!this.#stirred) ask(one); // The one before may have aborted the run.
     await this.#wait(until);
   }
 

@@ -104,6 +104,8 @@ export type ResultCode =
   | "invalid_args"
   | "truncated_args"
   | "too_many_calls"
+  /** The tool choice of the request did not allow the call. */
+  | "tool_choice"
   | "repeated"
   | "limit"
   | "denied"

@@ -5,7 +5,7 @@ import { guard } from "../context/guard.ts";
 import { prune } from "../context/prune.ts";
 import type { Staged, StageNote } from "../context/stage.ts";
 import type { Message } from "../message.ts";
-import type { MessageList, ModelRequest, Settings } from "../model.ts";
+import type { MessageList, ModelRequest, Settings, ToolChoice } from "../model.ts";
 import { offersOutput, outputWay, toolsWithOutput } from "../output/ways.ts";
 import { objectSchema } from "../output/wrapped.ts";
 import type { Rules } from "../rules/rule.ts";
@@ -20,25 +20,45 @@ import { preparedOf, type RunState, transformedOf } from "./state.ts";
 
 /** The request to send now. @param shape its messages, if they are computed already */
 export function requestOf(state: RunState, rules: Rules, shape: Shaped = shaped(state, rules)): ModelRequest {
-  const { options, run } = state;
-  const toolless = run.landing !== undefined || run.output !== undefined;
+  const { options } = state;
   const asked = offersOutput(state) ? options.output : undefined;
   const way = asked === undefined ? undefined : outputWay(state);
-  const omits = run.landing !== undefined && options.landing?.omitTools === true;
   const { messages } = shape;
   const notes = notesOf(state, rules);
   return {
     ...(options.system === undefined ? {} : { system: options.system }),
     // Notes of rules and modes come after the history.
     messages: notes.length === 0 ? messages : Log.of<Message>([...messages, ...notes]),
-    // The tools stay declared even when they must not be called: their calls are in the history, and the prefix stays the same.
-    ...toolsWithOutput(omits ? [] : definitionsOf(offeredTools(state)), asked, way, {
-      toolless,
-      toolChoice: preparedOf(run)?.toolChoice ?? options.toolChoice,
-    }),
+    ...toolsOf(state),
     settings: settingsOf(state, options, rules),
     ...(asked !== undefined && way?.by === "native" ? { outputSchema: objectSchema(asked.schema) } : {}),
   };
+}
+
+/** The tools of the request, and the choice that the model has among them. */
+function toolsOf(state: RunState): Pick<ModelRequest, "tools" | "toolChoice"> {
+  const { options, run } = state;
+  const asked = offersOutput(state) ? options.output : undefined;
+  const omits = run.landing !== undefined && options.landing?.omitTools === true;
+  // The tools stay declared even when they must not be called: their calls are in the history, and the prefix stays the same.
+  return toolsWithOutput(
+    omits ? [] : definitionsOf(offeredTools(state)),
+    asked,
+    asked === undefined ? undefined : outputWay(state),
+    {
+      toolless: run.landing !== undefined || run.output !== undefined,
+      toolChoice: preparedOf(run)?.toolChoice ?? options.toolChoice,
+    },
+  );
+}
+
+/** The tool choice of the request that is sent now, and until its answer is judged, of the request that it answers. */
+export function toolChoiceOf(state: RunState): ToolChoice {
+  const { options, run } = state;
+  const given = preparedOf(run)?.toolChoice ?? options.toolChoice;
+  // Mostly nothing limits it, and this is asked for each call.
+  const isFree = given === "auto" && run.landing === undefined && options.output === undefined;
+  return isFree ? "auto" : toolsOf(state).toolChoice;
 }
 
 function settingsOf(state: RunState, { context }: RunOptions, rules: Rules): Settings {

@@ -63,6 +63,8 @@ export interface RunOptions {
   maxConcurrentTools: number;
   maxCallsPerTurn: number;
   autoExecuteTools: boolean;
+  /** What happens to a call that the tool choice of its request did not allow. Absent: it does not run. */
+  disallowedCalls?: "run";
   /** What happens to an interrupted write whose outcome cannot be found out. Absent: the model is told so. */
   onInterrupted?: "ask";
   /** How long everything may take to settle after an abort or a cancellation, in milliseconds. */

@@ -100,6 +100,8 @@ export interface AgentOptions<Output = unknown> {
   clocks?: Partial<RunOptions["clocks"]>;
   /** What happens to a call whose arguments are not a JSON object. `fail_closed`: it does not run. `pass_raw`: the tool's `executeRaw` gets them as text, unless the answer was cut off. Default: `fail_closed`. */
   argumentErrors?: "fail_closed" | "pass_raw";
+  /** What happens to a call that the tool choice of its request did not allow. `refuse`: it does not run, and the model reads why. `run`: it runs. Default: `refuse`. */
+  disallowedCalls?: "refuse" | "run";
   /** Whether arguments that do not fit the schema are converted, if that loses nothing (`"3"` to 3). A tool's own option overrides it. Default: true. */
   coerce?: boolean;
   /** What happens to argument keys that the schema does not name: `allow`, `strip`, or `reject` the call. A tool's own option overrides it. Default: `allow`. */
@@ -273,6 +275,7 @@ export const agentChecks: ChecksOf<AgentOptions> = {
     totalMs: finite,
   }),
   argumentErrors: oneOf("fail_closed", "pass_raw"),
+  disallowedCalls: oneOf("refuse", "run"),
   coerce: flag,
   unknownKeys: oneOf("allow", "strip", "reject"),
   toolErrors: oneOf("message", "masked"),

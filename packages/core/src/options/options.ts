@@ -150,6 +150,7 @@ function factsOf(
     maxConcurrentTools: given.maxConcurrentTools ?? 8,
     maxCallsPerTurn: given.maxCallsPerTurn ?? 32,
     autoExecuteTools: given.autoExecuteTools ?? true,
+    ...(given.disallowedCalls === "run" ? { disallowedCalls: "run" } : {}),
     ...(given.onInterrupted === "ask" ? { onInterrupted: "ask" } : {}),
     abortGraceMs: given.abortGraceMs ?? 2_000,
     clocks: { connectMs: 10_000, firstByteMs: 120_000, idleMs: 60_000, totalMs: 600_000, ...given.clocks },

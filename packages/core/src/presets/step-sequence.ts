@@ -126,6 +126,8 @@ export function stepSequence<Output = unknown>(options: StepSequenceOptions<Outp
     decodeRetries: { afterTools: options.maxDecodeRetries ?? 2 },
     outputWay: options.outputWay ?? "auto",
     outputTools: "none",
+    // Calls run in every phase, also in the answer to the request for the output.
+    disallowedCalls: "run",
     outputRequest: "stored",
     outputReading: { wholeText: true, camelCaseKeys: true },
     texts: stepSequenceTexts,

@@ -3,14 +3,16 @@
 // A repeat is the same call with the same outcome, and nothing new in between: any outcome not seen before in the run
 // resets the counts, so that polling and re-reading after a change are not repeats, while A-B-A-B is one.
 // All calls of a tool with invalid arguments count as one outcome, whatever the arguments: the model was told each time
-// what is wrong, and did not learn from it. So do calls of tools that do not exist, whatever their names.
+// what is wrong, and did not learn from it. So do those calls of a tool that their requests did not allow, and calls of tools
+// that do not exist, whatever their names.
 // The reactions are: a note, then the tool is hidden, then the run lands.
 
 import { type Check, checkGiven, count, listOf, membersOf, rising, text } from "../checks.ts";
-import { canonical, digest } from "../json/digest.ts";
+import { digest } from "../json/digest.ts";
 import { Names } from "../loop/log.ts";
 import type { CallKey, CallResult } from "../loop/records.ts";
 import { type Call, callIn, type State, withRun } from "../loop/state.ts";
+import { nameOf } from "./repeats/window.ts";
 import type { Decision, Rule } from "./rule.ts";
 
 export interface Repeats {
@@ -30,10 +32,10 @@ interface Outcome {
 
 interface Repeat {
   readonly tool: string;
-  /** What the repeated calls have in common: the tool and its arguments, only the tool, or that the tool does not exist. */
+  /** What the repeated calls have in common: the tool and its arguments, only the tool, that it was not allowed, or that it does not exist. */
   readonly call: string;
   readonly times: number;
-  /** For invalid calls, or those of unknown tools: the answer with the last of them. Those of one answer count once. */
+  /** For calls that were invalid or not allowed, or of unknown tools: the answer with the last of them. Those of one answer count once. */
   readonly unfitIn: string | undefined;
 }
 
@@ -64,7 +66,7 @@ export function repeats(options: Repeats = {}): Rule<RepeatsMemory> {
   };
   return {
     name: "repeats",
-    version: 4,
+    version: 5,
     init: () => ({ seen: Names.empty(), repeats: new Map(), nudged: [] }),
     fold: {
       noted: (memory, { rule, evidence }) =>
@@ -78,7 +80,8 @@ export function repeats(options: Repeats = {}): Rule<RepeatsMemory> {
     },
     decide(memory, state): Decision | undefined {
       const { run } = state;
-      for (const [outcome, { tool, call, times, unfitIn }] of memory.repeats) {
+      for (const [outcome, repeat] of memory.repeats) {
+        const { tool, call, times } = repeat;
         const isUnknown = call === anyUnknown;
         const evidence = { tool, times, outcome };
         if (times >= landAt) return { do: "land", reason: "no_progress", evidence: { ...evidence, landAt } };
@@ -87,11 +90,7 @@ export function repeats(options: Repeats = {}): Rule<RepeatsMemory> {
         if (times >= nudgeAt && times < hideAt && !memory.nudged.includes(outcome))
           return {
             do: "nudge",
-            text: isUnknown
-              ? `${times} answers have called tools that do not exist, ${JSON.stringify(tool)} the last of them. Call one of those there are, or do without.`
-              : unfitIn === undefined
-                ? `${tool} has been called ${times} times with the same arguments and the same result. Calling it so again will not change the result.`
-                : `${times} answers have called ${tool} with arguments that do not fit.${schemaOf(tool, state)} Call it with what fits, or do without it.`,
+            text: noteOf(repeat, state),
             evidence,
           };
       }
@@ -100,14 +99,23 @@ export function repeats(options: Repeats = {}): Rule<RepeatsMemory> {
   };
 }
 
+function noteOf({ tool, call, times, unfitIn }: Repeat, state: State): string {
+  if (call === anyUnknown)
+    return `${times} answers have called tools that do not exist, ${JSON.stringify(tool)} the last of them. Call one of those there are, or do without.`;
+  if (call === notAllowed(tool))
+    return `${times} answers have called ${tool}, and their requests did not allow it. Do without it.`;
+  if (unfitIn === undefined)
+    return `${tool} has been called ${times} times with the same arguments and the same result. Calling it so again will not change the result.`;
+  return `${times} answers have called ${tool} with arguments that do not fit.${schemaOf(tool, state)} Call it with what fits, or do without it.`;
+}
+
 function counted(memory: RepeatsMemory, call: Call, result: CallResult, hidden: boolean): RepeatsMemory {
   const isUnknown = result.code === "unknown_tool" && !hidden;
-  const isUnfit = isUnknown || result.code === "invalid_args";
-  const args = call.argsError === undefined ? canonical(call.args) : call.rawArgs;
-  const name = isUnknown ? anyUnknown : isUnfit ? call.name : `${call.name}:${digest(args)}`;
+  const isUnfit = isUnknown || result.code === "invalid_args" || result.code === "tool_choice";
+  const name = isUnknown ? anyUnknown : isUnfit ? unfitName(call, result) : nameOf(call);
   // If a hidden tool is called all the same, its count continues.
   const known = hidden
-    ? [...memory.repeats].find(([, one]) => one.call === name || one.call === call.name)?.[0]
+    ? [...memory.repeats].find(([, one]) => [name, call.name, notAllowed(call.name)].includes(one.call))?.[0]
     : undefined;
   const outcome = known ?? (isUnfit ? name : `${name}:${digest(JSON.stringify(result.content))}`);
   const before = memory.repeats.get(outcome);
@@ -127,6 +135,10 @@ function counted(memory: RepeatsMemory, call: Call, result: CallResult, hidden: 
 
 /** No tool has such a name. */
 const anyUnknown = "(no tool)";
+const notAllowed = (tool: string): string => `(not allowed) ${tool}`;
+
+const unfitName = ({ name }: Call, { code }: CallResult): string =>
+  code === "tool_choice" ? notAllowed(name) : name;
 
 /** A schema longer than this, in characters, is not repeated in the note: the request contains it anyway. */
 const mostSchemaChars = 2_000;

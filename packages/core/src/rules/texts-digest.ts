@@ -11,6 +11,7 @@ const samples: { readonly [name in keyof Texts]: Parameters<Texts[name]> } = {
   badJson: ["a", "b", "c"],
   threw: ["a", "b"],
   masked: ["a"],
+  notAllowed: ["a", "b"],
   truncatedCall: ["a"],
   tooManyCalls: ["a", 7],
   denied: ["a"],

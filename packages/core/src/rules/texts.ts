@@ -15,6 +15,8 @@ export interface Texts {
   threw(name: string, message: string): string;
   /** The same under `toolErrors: "masked"`. */
   masked(name: string): string;
+  /** The tool choice of the request did not allow the call. `only`: the one tool that it allowed, if any. */
+  notAllowed(name: string, only: string | undefined): string;
   truncatedCall(name: string): string;
   tooManyCalls(name: string, max: number): string;
   denied(reason: string | undefined): string;
@@ -71,6 +73,8 @@ export const defaultTexts: Texts = {
     `Error: ${name} was not executed: ${clip(error, 500)}. The arguments as received: ${clip(raw, 2000)}`,
   threw: (_name, message) => (message.startsWith("Error:") ? message : `Error: ${message}`),
   masked: (name) => `Error: ${name} failed.`,
+  notAllowed: (name, only) =>
+    `Error: ${name} was not executed: the request allowed ${only === undefined ? "no tool calls" : `only calls of ${only}`}.`,
   truncatedCall: (name) =>
     `Error: ${name} was not executed: the message was cut off at the output limit, so its calls may be incomplete. Shorter calls, or the work in smaller pieces, would fit.`,
   tooManyCalls: (name, max) =>

@@ -60,6 +60,7 @@ const scenes: {
   badJson: { script: [badArgs("look", "{n:"), say("end")] },
   threw: { script: [call("boom"), say("end")] },
   masked: { script: [call("boom"), say("end")], options: { toolErrors: "masked" } },
+  notAllowed: { script: [look, say("end")], options: { toolChoice: "none" } },
   truncatedCall: { script: [[look, stop("max_tokens")], say("end")] },
   tooManyCalls: { script: [calls([["look"], ["look"]]), say("end")], options: { maxCallsPerTurn: 1 } },
   denied: { script: [look, say("end")], options: { hooks: { permission: () => "deny" } } },

@@ -26,7 +26,7 @@ describe("repeats", () => {
     Array.from({ length: count }, () => [call, said]);
 
   test("are calls with the same outcome, whatever the order of their arguments is", () => {
-    expect(rule).toMatchObject({ name: "repeats", version: 4 });
+    expect(rule).toMatchObject({ name: "repeats", version: 5 });
     const one = { ...look, args: { a: 1, b: 2 } };
     const turned = { ...look, args: { b: 2, a: 1 } };
     expect(

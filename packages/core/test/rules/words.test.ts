@@ -73,6 +73,7 @@ describe("the texts", () => {
 
   test.each([
     ["masked", "look"],
+    ["notAllowed", "look", "save"],
     ["truncatedCall", "look"],
     ["tooManyCalls", "look", 7],
     ["permissionFailed", "no hook"],
@@ -119,6 +120,7 @@ describe("the digest of the texts", () => {
     badJson: 3,
     threw: 2,
     masked: 1,
+    notAllowed: 2,
     truncatedCall: 1,
     tooManyCalls: 2,
     denied: 1,
@@ -188,7 +190,7 @@ describe("the digest of the texts", () => {
       if (name === "masked") throw new Error("not so");
       return args.join();
     });
-    expect(textsDigest(said)).toBe("3380217037264237");
+    expect(textsDigest(said)).toBe("853039130345447");
   });
 });
 

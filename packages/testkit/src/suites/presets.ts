@@ -81,6 +81,7 @@ const optionNames: { readonly [name in keyof Required<AgentOptions>]: true } = {
   retry: true,
   clocks: true,
   argumentErrors: true,
+  disallowedCalls: true,
   coerce: true,
   unknownKeys: true,
   toolErrors: true,

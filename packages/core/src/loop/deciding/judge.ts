@@ -1,13 +1,15 @@
 // The room of judgement: a model's turn is judged once, in one record.
 //
 // The rules are asked in order, and the first that has a judgement decides what follows; then each call of the answer gets
-// its verdict. A call runs only if it arrived complete, its tool exists, its arguments fit, and no rule answers it instead.
+// its verdict. A call runs only if it arrived complete, its tool exists, its request allowed it, its arguments fit, and no rule
+// answers it instead.
 
 import { textOf } from "../../message.ts";
 import { isRefused, wordsOf } from "../../rules/answers.ts";
 import { evidenceOf, firstSaid, type Judgement, type Rule, type Rules } from "../../rules/rule.ts";
 import { offeredTools } from "../offered-tools.ts";
 import type { Fact, Follows, ResultCode, Verdict } from "../records.ts";
+import { toolChoiceOf } from "../request.ts";
 import type { Call, Run, RunState } from "../state.ts";
 
 type TurnJudged = Fact & { type: "turn_judged" };
@@ -130,6 +132,11 @@ function verdictOf(call: Call, at: number, state: RunState, rules: Rules): Verdi
     const known = offeredTools(state).map((tool) => tool.definition.name);
     return answered("unknown_tool", texts.unknownTool(call.name, known, call.argsError));
   }
+  // Not every model keeps to the tool choice, and not every server passes it on.
+  const choice = state.options.disallowedCalls === "run" ? "auto" : toolChoiceOf(state);
+  const only = typeof choice === "string" ? undefined : choice.tool;
+  if (choice === "none" || (only !== undefined && call.name !== only))
+    return answered("tool_choice", texts.notAllowed(call.name, only));
   if (!call.check.ok && call.argsError !== undefined)
     return answered("invalid_args", texts.badJson(call.name, call.argsError, call.rawArgs));
   if (!call.check.ok) return answered("invalid_args", texts.invalidArgs(call.name, call.check.error));

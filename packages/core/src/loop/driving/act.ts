@@ -31,8 +31,12 @@ export async function act(
   try {
     if (call.check.ok && call.check.raw && tool.executeRaw !== undefined)
       return await renderTold(tool, await tool.executeRaw(call.rawArgs, context));
-    const check = await tool.check(jsonCopy(call.args));
+    const checking = tool.check(jsonCopy(call.args));
+    const check = await checking;
     if (!check.ok) return renderThrown(texts.invalidArgs(tool.name, check.error));
+    // An asynchronous schema may take longer than the run lasts.
+    if (checking instanceof Promise && context.signal.aborted)
+      return { ...renderThrown(`${tool.name} was not started: the run was cancelled`), code: "aborted" };
     const returned = await tool.execute(check.value as never, context);
     if (returned instanceof ChildWaits) {
       if (context.child !== undefined) return returned;

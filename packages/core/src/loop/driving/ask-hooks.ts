@@ -131,11 +131,12 @@ async function beforeTool(ask: AskOf<"beforeTool">, state: State, asked: Asking)
   if (said === undefined) return { type, ...ask };
   if (!isObject(said as unknown) || !("args" in said || "result" in said))
     throw notOf(kindOf(said), "{ args }, { result }");
-  noOthers(said, "args", "result", "isError");
+  noOthers(said, "args", "result", "isError", "done");
   if ("result" in said) {
-    contentOrFault("result", said.result, said.isError);
-    return { type, ...ask, result: resultOf(said.result, said.isError) };
+    contentOrFault("result", said.result, said);
+    return { type, ...ask, result: resultOf(said.result, said) };
   }
+  noOthers(said, "args");
   if (!isObject(said.args)) throw new TypeError(`its args are ${kindOf(said.args)}, and an object is needed`);
   const tool = tools.get(call.name);
   const check =
@@ -151,10 +152,10 @@ async function afterTool(ask: AskOf<"afterTool">, state: State, asked: Asking): 
   const said = await asked.hooks.afterTool?.(viewFor(call), jsonCopy(call.result), contextOf(asked));
   if (said === undefined) return { type, ...ask };
   if (!isObject(said as unknown) || !("content" in said)) throw notOf(kindOf(said), "{ content }");
-  noOthers(said, "content", "isError");
-  contentOrFault("content", said.content, said.isError);
-  const result = { ...call.result, ...resultOf(said.content, said.isError ?? call.result.isError) };
-  return { type, ...ask, result };
+  noOthers(said, "content", "isError", "done");
+  contentOrFault("content", said.content, said);
+  const { content, isError = call.result.isError, done } = said;
+  return { type, ...ask, result: { ...call.result, ...resultOf(content, { isError, done }) } };
 }
 
 /** @throws TypeError for anything that is not a model, such as a model's name, and for a model that the agent does not have */
@@ -241,8 +242,14 @@ function callOf(state: State, key: CallKey): Call {
   return call;
 }
 
-const resultOf = (content: Parameters<typeof toolResult>[0], isError: boolean | undefined) =>
-  renderResult(toolResult(content, { isError: isError ?? false }));
+/** What a hook says of a result besides its content. */
+interface Marks {
+  readonly isError?: boolean | undefined;
+  readonly done?: boolean | string | undefined;
+}
+
+const resultOf = (content: Parameters<typeof toolResult>[0], { isError = false, done = false }: Marks) =>
+  renderResult(toolResult(content, { isError, done }));
 
 /** The error for an answer of another shape. Only `undefined` means "leave it as it is", not `null`. */
 const notOf = (given: string, needed: string): TypeError =>
@@ -288,11 +295,13 @@ const saysSomething = ({ content }: UserMessage): boolean =>
   content.some((part) => part.type !== "text" || part.text.trim() !== "");
 
 /** Checks the content of a result. @param name the member's name in the hook's answer */
-function contentOrFault(name: string, content: unknown, isError: unknown): void {
+function contentOrFault(name: string, content: unknown, { isError, done }: Marks): void {
   if (typeof content !== "string" && !Array.isArray(content))
     throw new TypeError(`its ${name} is ${kindOf(content)}, and a text or a list of parts is needed`);
   if (isError !== undefined && typeof isError !== "boolean")
     throw new TypeError("its isError must be true or false");
+  if (done !== undefined && typeof done !== "boolean" && typeof done !== "string")
+    throw new TypeError("its done must be true, false or a text");
 }
 
 /** Refuses unknown members: ignoring a misspelt one could be unsafe, such as a restricted list of tools or sanitised arguments. */

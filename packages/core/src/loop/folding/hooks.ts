@@ -3,7 +3,7 @@
 import { canonical } from "../../json/digest.ts";
 import type { RecordOf } from "../records.ts";
 import { type Call, callIn, type Queued, type Run, type State, working } from "../state.ts";
-import { changeCall, isOver, noteKept } from "./turn.ts";
+import { changeCall, isOver, noteKept, stoppedBy } from "./turn.ts";
 
 /** A hook has answered, or failed. */
 export function hookAnswered(state: State, run: Run, record: RecordOf<"hook_answered">): State {
@@ -11,7 +11,7 @@ export function hookAnswered(state: State, run: Run, record: RecordOf<"hook_answ
     case "permission":
       return permit(state, run, record);
     case "beforeTool":
-      return changeCall(noteGiven(state, run, record), run, record.call, (call) => ({
+      return changeCall(noteGiven(state, run, record), stopped(run, record), record.call, (call) => ({
         ...call,
         prepared: true,
         ...unapproved(call, record),
@@ -23,7 +23,7 @@ export function hookAnswered(state: State, run: Run, record: RecordOf<"hook_answ
         ...(record.result === undefined ? {} : { result: record.result, settled: true }),
       }));
     case "afterTool":
-      return changeCall(noteGiven(state, run, record), run, record.call, (call) => ({
+      return changeCall(noteGiven(state, run, record), stopped(run, record), record.call, (call) => ({
         ...call,
         settled: true,
         ...(record.result === undefined ? {} : { result: record.result }),
@@ -90,6 +90,17 @@ function permit(state: State, run: Run, record: RecordOf<"hook_answered"> & { ho
   const stopping = { ...because, ...(text === undefined ? {} : { text }) };
   const stopped: Run = answer === "stop" ? { ...run, stopping } : run;
   return changeCall(state, stopped, key, (call) => ({ ...call, permission }));
+}
+
+/** The run, which a result with `done` ends. One that came too late ends nothing. */
+function stopped(
+  run: Run,
+  { call: key, result }: RecordOf<"hook_answered"> & { hook: "beforeTool" | "afterTool" },
+): Run {
+  const call = callIn(run, key);
+  return call === undefined || isOver(call) || result === undefined
+    ? run
+    : { ...run, ...stoppedBy(run, call, result) };
 }
 
 /** The ref of the full text that a hook returned. The ledger and the ref of the tool's own result are recorded already. */

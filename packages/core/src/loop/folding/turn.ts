@@ -158,7 +158,7 @@ export function noteKept(state: State, run: Run, call: Call, result: CallResult)
 const ends = ({ done }: CallResult): boolean => done !== undefined && done !== false;
 
 /** How a result ends the run. Of several in one turn the first call's counts, in whatever order they arrive: so a crash between them changes nothing. */
-function stoppedBy(run: Run, call: Call, result: CallResult): Pick<Run, "stopping"> {
+export function stoppedBy(run: Run, call: Call, result: CallResult): Pick<Run, "stopping"> {
   const isFirst = (one: Call): boolean => one === call || (one.result !== undefined && ends(one.result));
   if (!ends(result) || run.turn?.calls.find(isFirst) !== call) return {};
   const stopping: NonNullable<Run["stopping"]> = {
