@@ -283,7 +283,14 @@ export type { Effect, Permission } from "./tool/effect.ts";
 export type { Returned } from "./tool/output-check.ts";
 export type { ToolOutput } from "./tool/outputs.ts";
 export { renderResult } from "./tool/render.ts";
-export { DoneSignal, RecordedResult, TaskComplete, ToolResult, toolResult } from "./tool/tool-result.ts";
+export {
+  DoneSignal,
+  RecordedResult,
+  TaskComplete,
+  ToolResult,
+  type ToolSpending,
+  toolResult,
+} from "./tool/tool-result.ts";
 export {
   type ArgsCheck,
   type ArgumentDefaults,

@@ -325,6 +325,7 @@ export const resultWords: (name: string) => string | undefined = saying(() => [
   ...meaning("done", "terminate", "returnDirect", "stop", "final"),
   ...meaning("isError", "error", "failed"),
   ...meaning("details", "metadata", "artifact", "structuredContent"),
+  ...meaning("spent: { usage, usd }", "usage", "cost", "usd"),
 ]);
 
 /** For a part of a user's message: what another library sends with it would not be sent here. */

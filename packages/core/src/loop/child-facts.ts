@@ -38,7 +38,7 @@ export interface ParentFacts {
   budget: Amounts;
 }
 
-/** What a sub-agent spent, including everything below it. */
+/** What a tool spent; of a sub-agent including everything below it. */
 export interface Spent {
   usage: Usage;
   /** Input and output tokens together. */
@@ -72,6 +72,7 @@ export interface BroughtResult {
   ledger?: LedgerEntry[];
   /** For programs only: the model does not read it. */
   details?: Json;
+  spent?: Spent;
   /** The given value as JSON, if the call's own tool renders it. Absent: `content` is complete. */
   value?: Json;
   /** It was recorded, and rendered, elsewhere. */

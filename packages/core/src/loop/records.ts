@@ -136,7 +136,7 @@ export interface CallResult {
   capped?: { bytes: number; keptBytes: number; lines: number };
   /** What the tool did, for the ledger. */
   ledger?: LedgerEntry[];
-  /** What a sub-agent has spent since it was last started; added to the run's own spending. */
+  /** What the tool spent, or a sub-agent since it was last started; added to the run's own spending. */
   spent?: Spent;
 }
 

@@ -36,12 +36,13 @@ export function renderExternalResult(tool: string, value: unknown): BroughtResul
     const said = defaultTexts.threw(tool, thrown.message);
     return { content: renderThrown(said).content, isError: true, threw: thrown };
   }
-  const { content, isError, done, ledger, details } = renderResult(value);
+  const { content, isError, done, ledger, spent, details } = renderResult(value);
   return {
     content,
     isError,
     ...(done === undefined ? {} : { done }),
     ...(ledger === undefined ? {} : { ledger }),
+    ...(spent === undefined ? {} : { spent }),
     ...(details === undefined ? {} : { details }),
     ...(value instanceof RecordedResult ? { recorded: true } : valueToTell(value)),
   };
@@ -75,9 +76,10 @@ export function returnedFor({
   isError,
   done = false,
   ledger,
+  spent,
   details,
 }: BroughtResult): unknown {
-  return value === undefined ? new ToolResult(content, isError, done, ledger, undefined, details) : value;
+  return value === undefined ? new ToolResult(content, isError, done, ledger, spent, details) : value;
 }
 
 /**

@@ -1,13 +1,25 @@
 // The room of results: what a tool may return or throw besides a plain value.
 
 import { resultWords } from "../checks/other-words.ts";
-import { anything, checkGiven, data, either, flag, membersOf, needed, text } from "../checks.ts";
+import {
+  anything,
+  checkGiven,
+  data,
+  either,
+  finite0,
+  flag,
+  membersOf,
+  needed,
+  some,
+  text,
+  whole,
+} from "../checks.ts";
 import type { LedgerEntry } from "../context/compact/ledger.ts";
 import { knownAcrossCopies } from "../copies.ts";
 import { jsonCopy } from "../json/copy.ts";
 import type { Spent } from "../loop/child-facts.ts";
 import type { CallResult } from "../loop/records.ts";
-import type { ContentPart, Json } from "../message.ts";
+import { type ContentPart, type Json, tokensOf, type Usage } from "../message.ts";
 import { outputParts, type ToolOutput } from "./outputs.ts";
 
 /** A result with more than a plain value. Made by `toolResult`. */
@@ -18,7 +30,7 @@ export class ToolResult {
   readonly done: boolean | string;
   /** What was done, as entries of the ledger, which survive a compaction of the history. Not part of what the model reads as the result. */
   readonly ledger: readonly LedgerEntry[];
-  /** What a sub-agent spent since it was last started or resumed. */
+  /** What it cost: of a sub-agent, since it was last started or resumed. */
   readonly spent: Spent | undefined;
   /** For programs alone: the model does not read it. */
   readonly details: Json | undefined;
@@ -40,16 +52,39 @@ export class ToolResult {
   }
 }
 
+/** What a call of a tool cost, e.g. for models that it called itself. It counts in the run's budgets and sums. */
+export interface ToolSpending {
+  /** Tokens. Default: none. */
+  usage?: Usage;
+  /** US dollars. Default: unknown if tokens were used, else 0. */
+  usd?: number;
+  /** Model calls. Default: 1 if tokens were used, else 0. */
+  modelCalls?: number;
+}
+
 type ResultOptions = {
   isError?: boolean;
   done?: boolean | string;
   ledger?: readonly LedgerEntry[];
+  spent?: ToolSpending;
   details?: Json;
 };
 
+const usage = membersOf<Usage>({
+  inputTokens: finite0,
+  outputTokens: finite0,
+  cachedInputTokens: finite0,
+  cacheWriteTokens: finite0,
+  reasoningTokens: finite0,
+});
+const spending = some(
+  membersOf<ToolSpending>({ usage: some(usage, "tokens"), usd: finite0, modelCalls: whole }),
+  "usage, usd or modelCalls",
+);
+
 /** Refuses unknown options: if `done` were misspelt, the run would continue. */
 const resultOptions = membersOf<ResultOptions>(
-  { isError: flag, done: either(text, flag), ledger: anything, details: data },
+  { isError: flag, done: either(text, flag), ledger: anything, spent: spending, details: data },
   [],
   resultWords,
 );
@@ -58,8 +93,8 @@ const outputs = either(text, needed("a text, or a list of outputs,", Array.isArr
 const resultGiven = membersOf<{ content: unknown }>({ content: outputs }, ["content"]);
 
 /**
- * Makes a tool result with content parts, an error mark, `done` (ends the run), entries for the ledger, or `details` for
- * programs: plain JSON in the `tool_end` event and the history, which the model does not read.
+ * Makes a tool result with content parts, an error mark, `done` (ends the run), entries for the ledger, what the call
+ * spent, or `details` for programs: plain JSON in the `tool_end` event and the history, which the model does not read.
  * @param content a string, or outputs: texts, links, JSON, images, blobs, files
  */
 export function toolResult(content: string | readonly ToolOutput[], options: ResultOptions = {}): ToolResult {
@@ -67,15 +102,28 @@ export function toolResult(content: string | readonly ToolOutput[], options: Res
   checkGiven(resultGiven, { content }, "toolResult");
   const parts: ContentPart[] =
     typeof content === "string" ? [{ type: "text", text: content }] : outputParts(content);
-  const { isError = false, done = false, ledger = [], details } = options;
+  const { isError = false, done = false, ledger = [], spent, details } = options;
   return new ToolResult(
     parts,
     isError,
     done,
     ledger,
-    undefined,
+    spent === undefined ? undefined : spentIn(spent),
     details === undefined ? undefined : jsonCopy(details),
   );
+}
+
+function spentIn({ usage = {}, usd, modelCalls }: ToolSpending): Spent {
+  const tokens = tokensOf(usage) ?? 0;
+  const cost = usd ?? (tokens === 0 ? 0 : undefined);
+  return {
+    usage: jsonCopy(usage),
+    tokens,
+    ...(cost === undefined ? {} : { usd: cost }),
+    uncounted: 0,
+    modelCalls: modelCalls ?? (tokens === 0 ? 0 : 1),
+    agents: 0,
+  };
 }
 
 /** The same result with other content for the model; the members for the loop and for programs stay. */
