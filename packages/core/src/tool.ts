@@ -129,7 +129,10 @@ export interface Tool {
   readonly name: string;
   readonly definition: ToolDefinition;
   readonly effect: Effect;
+  /** If it depends on the arguments (`permissionOf`), `ask`; `deny` outranks that. */
   readonly permission: Permission;
+  /** The permission of one call, from its arguments. If it throws, the call is denied. */
+  readonly permissionOf?: (args: never) => Permission;
   /** Milliseconds; absent: the agent's `toolTimeoutMs`. */
   readonly timeoutMs?: number;
   /** `capped`: offered only once the history contains a ref to a kept text. Default: always. */
@@ -191,8 +194,8 @@ export interface ToolOptions<
   keys?: (args: InferOutput<S>) => readonly string[];
   /** Milliseconds after which the model reads that the call timed out. Default: the agent's `toolTimeoutMs`, 120,000. */
   timeoutMs?: number;
-  /** `ask`: the run parks until somebody answers (`approve`, `deny`, `edit`, `answer`). `deny`: the model reads that it may not. Default: `allow`. */
-  permission?: Permission;
+  /** `ask`: the run parks until somebody answers (`approve`, `deny`, `edit`, `answer`). `deny`: the model reads that it may not. A function decides from the arguments, at once; if it throws, the call is denied. Default: `allow`. */
+  permission?: Permission | ((args: InferOutput<S>) => Permission);
   /** Names of the arguments that are shell code: in these a grant's wildcard matches only words of one command, never `; rm -r x`. Default: none. */
   shellArgs?: readonly string[];
   /** Whether to coerce arguments (`"3"` to 3, JSON in a string to an object) as the schema requires, only if they are invalid as they are. Default: the agent's, true. */
@@ -221,7 +224,7 @@ const toolChecks: ChecksOf<ToolOptions<SchemaLike>> = {
   effect: oneOf("read", "write", "idempotent"),
   keys: callable,
   timeoutMs: finite0,
-  permission,
+  permission: either(callable, permission),
   shellArgs: listOf(text),
   coerce: flag,
   unknownKeys: oneOf("allow", "strip", "reject"),
@@ -263,7 +266,9 @@ export function tool<
     name,
     definition: { name, description: options.description, inputSchema: schema.json },
     effect: options.effect ?? "write",
-    permission: options.permission ?? "allow",
+    ...(typeof options.permission === "function"
+      ? { permission: "ask", permissionOf: options.permission as (args: never) => Permission }
+      : { permission: options.permission ?? "allow" }),
     ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
     ...(options.keys === undefined ? {} : { keys: options.keys as (args: never) => readonly string[] }),
     ...(schema.leftOut === undefined ? {} : { leftOut: schema.leftOut }),

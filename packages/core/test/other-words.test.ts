@@ -187,13 +187,10 @@ describe("a tool", () => {
   test.each<[Record<string, unknown>, string]>([
     [
       { ...weather, needsApproval: true },
-      'option needsApproval: there is no such option; here it is permission: "ask"',
+      'option needsApproval: there is no such option; here it is permission: "ask", or a function of the arguments',
     ],
-    [{ ...weather, requireApproval: true }, 'here it is permission: "ask"'],
-    [
-      { ...weather, permission: () => "ask" },
-      "not a function: hooks.permission of the agent judges a call by its arguments",
-    ],
+    [{ ...weather, requireApproval: true }, 'here it is permission: "ask", or a function of the arguments'],
+    [{ ...weather, permission: "asks" }, 'one of allow, ask, deny is needed, not "asks"'],
     [{ ...weather, timeout: 5 }, "here it is timeoutMs"],
     [{ ...weather, timoutMs: 5 }, "option timoutMs: there is no such option; did you mean timeoutMs?"],
     [{ ...weather, permision: "ask" }, "did you mean permission?"],
@@ -222,6 +219,12 @@ describe("a tool", () => {
     [{ ...bare, id: "w", inputSchema: {}, execute: () => "" }, "here it is name"],
   ])("is not made with a word that another loop would obey, or that is misspelt: %j", (given, words) => {
     expect(wordsOf(() => tool(given as never))).toContain(words);
+  });
+
+  test("is not changed to have a function for a permission: that has a name of its own", () => {
+    expect(wordsOf(() => toolWith(tool(weather), { permission: () => "ask" } as never))).toContain(
+      "not a function: toolWith(tool, { permissionOf }) takes one, and hooks.permission of the agent",
+    );
   });
 
   test("cannot be changed into one that yields", () => {

@@ -347,7 +347,13 @@ export function foreignWord(part: object): string | undefined {
 
 /** Members that another loop would obey on a tool, and that would do nothing here. */
 const obeyed: Words = wordsOf(() => [
-  ...meaning('permission: "ask"', "needsApproval", "requireApproval", "requiresApproval", "approvalRequired"),
+  ...meaning(
+    'permission: "ask", or a function of the arguments',
+    "needsApproval",
+    "requireApproval",
+    "requiresApproval",
+    "approvalRequired",
+  ),
   ...meaning("timeoutMs", "timeout"),
   ...meaning("effect, and keys", "executionMode", "sequential", "replay"),
   ...meaning("effect, and keys", "readOnly", "readOnlyHint", "idempotentHint"),

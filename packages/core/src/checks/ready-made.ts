@@ -181,9 +181,11 @@ export const executable: Check = (value) =>
       }
     : callable(value);
 
-/** Whether a call needs an approval. If that depends on its arguments, a hook must decide. */
+/** Whether a call needs an approval, in one word. */
 export const permission: Check = hinted(oneOf("allow", "ask", "deny"), (value) =>
-  typeof value === "function" ? ": hooks.permission of the agent judges a call by its arguments" : "",
+  typeof value === "function"
+    ? ": toolWith(tool, { permissionOf }) takes one, and hooks.permission of the agent"
+    : "",
 );
 
 const choiceOfTool = membersOf({ tool: text }, ["tool"]);

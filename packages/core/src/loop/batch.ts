@@ -3,6 +3,7 @@
 // A pure function of the open turn. No batch is stored: whatever may start is started, results arrive as records, and the
 // function is called again. Sequential, parallel and keyed execution all follow from it.
 
+import type { Permission } from "../tool/effect.ts";
 import type { CallKey } from "./records.ts";
 import type { RunOptions } from "./run-options.ts";
 import { type Call, isRunning } from "./state.ts";
@@ -34,7 +35,7 @@ export function inTurn(calls: readonly Call[], options: RunOptions): readonly Ca
 
 /** A call that only asks a person, and touches nothing, does not block others: they run meanwhile. */
 const isQuestion = (call: Call): boolean =>
-  call.tool?.permission === "ask" && call.tool.effect === "read" && keysOf(call)?.length === 0;
+  ownPermission(call) === "ask" && call.tool?.effect === "read" && keysOf(call)?.length === 0;
 
 /** Whether everything that must be decided before a call may run has been decided. */
 function isCleared(call: Call, options: RunOptions): boolean {
@@ -50,11 +51,19 @@ function isCleared(call: Call, options: RunOptions): boolean {
 /** A call's permission to run: the answer, or `unasked` if the hook must be asked first. */
 export function permissionOf(call: Call, options: RunOptions): "allow" | "deny" | "ask" | "stop" | "unasked" {
   if (call.permission !== undefined) return call.permission.answer;
-  if (call.tool?.permission === "deny") return "deny";
+  const own = ownPermission(call);
+  if (own === "deny") return "deny";
   // An approval was already requested, by a process without a permission hook: a person must answer it.
   if (call.asked) return "ask";
   if (options.hooks.includes("permission")) return "unasked";
-  return call.tool?.permission ?? "allow";
+  return own;
+}
+
+/** What the call's tool says, of this call if its `permission` is a function. */
+export function ownPermission({ check, tool }: Call): Permission {
+  const general = tool?.permission ?? "allow";
+  const own = check.ok && general !== "deny" ? check.permission : undefined;
+  return own ?? general;
 }
 
 const isDone = (call: Call): boolean => call.result !== undefined && call.settled;

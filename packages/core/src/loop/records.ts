@@ -18,6 +18,7 @@ import type {
 } from "../message.ts";
 import type { Settings, ToolChoice } from "../model.ts";
 import type { Grant } from "../rules/grants.ts";
+import type { Permission } from "../tool/effect.ts";
 import type { CallKey } from "./call-key.ts";
 import type { Amounts, ParentFacts, PassedAnswer, Spent, WaitingCall } from "./child-facts.ts";
 import type { RunOptions } from "./run-options.ts";
@@ -88,8 +89,15 @@ export type HistoryEdit = ({ keep: [from: number, to: number] } | { put: Message
 
 /** The outcome of checking one call's arguments. Made by the driver when the answer arrives, because schemas are user code. */
 export type CallCheck =
-  /** `keys`: what the tool's `keys` returned; `null`: it may touch anything. `raw`: the arguments are not a JSON object, and the tool takes them as text (`executeRaw`). */
-  | { ok: true; args: JsonObject; keys: string[] | null; raw?: true }
+  /** `keys`: what the tool's `keys` returned; `null`: it may touch anything. `permission`: what the tool's `permission` returned, if it is a function; `permissionError`: it failed, so that the call is denied. `raw`: the arguments are not a JSON object, and the tool takes them as text (`executeRaw`). */
+  | {
+      ok: true;
+      args: JsonObject;
+      keys: string[] | null;
+      permission?: Permission;
+      permissionError?: string;
+      raw?: true;
+    }
   | { ok: false; error: string; code: "unknown_tool" | "invalid_args" };
 
 /** What was decided about one call of an answer. */

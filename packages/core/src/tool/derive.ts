@@ -27,6 +27,7 @@ const checks: ChecksOf<Tool> = {
   definition: object,
   effect: oneOf("read", "write", "idempotent"),
   permission,
+  permissionOf: callable,
   timeoutMs: finite0,
   when: oneOf("capped"),
   keys: callable,
@@ -93,6 +94,7 @@ function changed(tool: Tool, change: Partial<Tool>): Tool {
     definition,
     effect,
     permission,
+    permissionOf,
     timeoutMs,
     when,
     keys,
@@ -111,6 +113,9 @@ function changed(tool: Tool, change: Partial<Tool>): Tool {
     definition: name === definition.name ? definition : { ...definition, name },
     effect,
     permission,
+    ...(permissionOf === undefined || change.permission !== undefined
+      ? {}
+      : { permissionOf: (args: never) => permissionOf.call(tool, args) }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(when === undefined ? {} : { when }),
     ...(keys === undefined ? {} : { keys: (args: never) => keys.call(tool, args) }),

@@ -8,3 +8,5 @@ export type Effect = "read" | "idempotent" | "write";
 
 /** Whether a call may run: at once, never, or after an approval. */
 export type Permission = "allow" | "ask" | "deny";
+
+export const isPermission = (word: unknown): boolean => word === "allow" || word === "ask" || word === "deny";

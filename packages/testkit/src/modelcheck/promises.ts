@@ -199,7 +199,8 @@ function brokenLeave(record: LogRecord, before: State, after: State, shadow: Sha
   }
   if (
     record.type === "tool_started" &&
-    call?.tool?.permission === "ask" &&
+    call?.check.ok &&
+    (call.check.permission ?? call.tool?.permission) === "ask" &&
     call.permission?.answer !== "allow"
   )
     broken.push("a call that asks started, and nobody had said that it may");

@@ -101,7 +101,8 @@ export function deniedResult(call: Call, state: RunState, rules: Rules): CallRes
   const permission = permissionOf(call, state.options);
   if (permission !== "deny" && permission !== "stop") return undefined;
   const { reason, failed } = call.permission ?? {};
-  if (failed) return result("hook_failed", rules.texts.permissionFailed(reason ?? ""));
+  const error = failed ? (reason ?? "") : call.check.ok ? call.check.permissionError : undefined;
+  if (error !== undefined) return result("hook_failed", rules.texts.permissionFailed(error));
   return result("denied", rules.texts.denied(reason));
 }
 

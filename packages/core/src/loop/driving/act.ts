@@ -4,11 +4,13 @@
 // result. Timeouts and aborts are not decided here: the loop records the result it decided on, the driver fires the
 // signal, and whatever the tool still returns is late.
 
+import { needed } from "../../checks.ts";
 import { causesOf, isA, messageOf, type Thrown, thrownIn } from "../../errors.ts";
 import { jsonCopy } from "../../json/copy.ts";
 import { type AssistantMessage, callsOf, type JsonObject } from "../../message.ts";
 import { areWordsMissing } from "../../rules/custom-texts.ts";
 import type { Texts } from "../../rules/texts.ts";
+import { isPermission, type Permission } from "../../tool/effect.ts";
 import { doneResult, renderThrown, renderTold } from "../../tool/render.ts";
 import { DoneSignal, TaskComplete } from "../../tool/tool-result.ts";
 import { ChildWaits, type Tool, type ToolContext } from "../../tool.ts";
@@ -104,11 +106,11 @@ function isCutOff({ stop }: AssistantMessage): boolean {
   );
 }
 
-/** Checks arguments against a tool's schema, and asks the tool for the call's `keys`. */
+/** Checks arguments against a tool's schema, and asks the tool for the call's `keys` and permission. */
 export function checkArgs(tool: Tool, args: JsonObject): CallCheck | Promise<CallCheck> {
   const checked = (check: Awaited<ReturnType<Tool["check"]>>): CallCheck =>
     check.ok
-      ? { ok: true, args: check.args, keys: keysOf(tool, check.value) }
+      ? { ok: true, args: check.args, keys: keysOf(tool, check.value), ...permissionFor(tool, check.value) }
       : { ok: false, error: check.error, code: "invalid_args" };
   const failed = (thrown: unknown): CallCheck => ({
     ok: false,
@@ -128,6 +130,25 @@ const unknownTool = (name: string): CallCheck => ({
   code: "unknown_tool",
   error: `unknown tool ${JSON.stringify(name)}`,
 });
+
+const permissionWord = needed("allow, ask or deny, at once,", isPermission);
+
+/** If the tool's function fails, the call is denied. */
+function permissionFor(
+  { permissionOf }: Tool,
+  value: unknown,
+): { permission?: Permission; permissionError?: string } {
+  if (permissionOf === undefined) return {};
+  try {
+    const permission: unknown = permissionOf(value as never);
+    const wrong = permissionWord(permission);
+    return wrong === undefined
+      ? { permission: permission as Permission }
+      : { permission: "deny", permissionError: wrong.says };
+  } catch (thrown) {
+    return { permission: "deny", permissionError: messageOf(thrown) };
+  }
+}
 
 /** If `keys` throws, or returns something other than texts, the call is taken to touch anything. */
 function keysOf(tool: Tool, value: unknown): string[] | null {

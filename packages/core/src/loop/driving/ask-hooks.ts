@@ -22,6 +22,7 @@ import { renderResult } from "../../tool/render.ts";
 import { toolResult } from "../../tool/tool-result.ts";
 import { type Tool, toolsThere } from "../../tool.ts";
 import type { HookAsk } from "../action.ts";
+import { ownPermission } from "../batch.ts";
 import type { Log } from "../log.ts";
 import type { CallKey, Fact, HistoryEdit } from "../records.ts";
 import { type Call, callIn, type State } from "../state.ts";
@@ -113,7 +114,7 @@ const type = "hook_answered" as const;
 async function permission(ask: AskOf<"permission">, state: State, asked: Asking): Promise<Answered> {
   const call = callOf(state, ask.call);
   const said = await asked.hooks.permission?.(viewFor(call), contextOf(asked));
-  if (said === undefined) return { type, ...ask, answer: call.tool?.permission ?? "allow" };
+  if (said === undefined) return { type, ...ask, answer: ownPermission(call) };
   const full = isObject(said) ? said : { answer: said as PermissionAnswer };
   if (!["allow", "deny", "ask", "stop"].includes(full.answer))
     throw notOf(answerIn(said), "allow, deny, ask or stop, { answer }");
