@@ -30,26 +30,28 @@ export function readCases(text: string): (Case | CaseResult)[] {
 }
 
 /** Plays the cases of a JSONL text. @param only ids to play; default: all */
-export async function* runCases(
+export function runCases(
   text: string,
   only?: ReadonlySet<string>,
   cuts?: readonly Chunking[],
 ): AsyncGenerator<CaseResult> {
   const all = readCases(text).filter((one) => only === undefined || only.has(one.id));
-  const results: Promise<CaseResult>[] = [];
-  const told: ((result: CaseResult) => void)[] = [];
-  for (let at = 0; at < all.length; at += 1) results.push(new Promise((resolve) => told.push(resolve)));
-  let next = 0;
-  const work = async (): Promise<void> => {
-    while (next < all.length) {
-      const at = next;
-      next += 1;
-      told[at]?.(await resultOf(all[at] as Case | CaseResult, cuts));
-    }
-  };
-  const workers = Array.from({ length: together }, work);
-  yield* results;
-  await Promise.all(workers);
+  return fewAtATime(all, (one) => resultOf(one, cuts));
+}
+
+/** Does the work of each item, a few at a time because most of it is waiting, and gives what comes of them in order. */
+export async function* fewAtATime<Item, Result>(
+  items: readonly Item[],
+  work: (item: Item) => Promise<Result>,
+): AsyncGenerator<Result> {
+  const started: Promise<Result>[] = [];
+  for (const [at, item] of items.entries()) {
+    const before = started[at - together];
+    started.push(Promise.allSettled([before]).then(() => work(item)));
+    // Whoever reads the results hears of a failure; until then it is nobody's.
+    started[at]?.catch(() => {});
+  }
+  yield* started;
 }
 
 async function resultOf(one: Case | CaseResult, cuts: readonly Chunking[] | undefined): Promise<CaseResult> {
