@@ -63,11 +63,9 @@ export function maxCalls(max: number | CallLimits): Rule {
           const tool = limitOf(name)?.tool;
           counts.set(tool, (counts.get(tool) ?? 0) + 1);
         }
-        const areAbove = verdicts.every((one) => one.rule === "max_calls");
-        return {
-          counts,
-          refused: areAbove ? [...memory.refused, ...calls.slice(-1).map(({ name }) => limitOf(name))] : [],
-        };
+        const last = calls.at(-1);
+        const areAbove = last !== undefined && verdicts.every((one) => one.rule === "max_calls");
+        return { counts, refused: areAbove ? [...memory.refused, limitOf(last.name)] : [] };
       },
     },
     decide({ refused }): Decision | undefined {

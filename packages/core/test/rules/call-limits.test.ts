@@ -67,6 +67,18 @@ describe("maxCalls of a tool", () => {
     expect(run.end?.reason).toBe("completed");
   });
 
+  test("lets a run go on that answers between", async () => {
+    const more = ["go on"];
+    const agent = new Agent({
+      model: scripted([look(1), say("so far"), look(2), say("done")]),
+      tools,
+      rules: [maxCalls({ look: 0 })],
+      hooks: { onFinish: () => more.shift() },
+    });
+    const run = await agent.run("go");
+    expect([run.end?.reason, run.text]).toEqual(["completed", "done"]);
+  });
+
   test("counts anew in the next run, and goes on counting in a run that was resumed", async () => {
     const asking: Tool = { ...named("look"), permission: "ask" };
     const journal = memoryJournal();
