@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** What processes that tests start have compiled, and rid of its types: they load the same sources hundreds of times. */
 const env = {
@@ -15,9 +16,22 @@ const shared = {
   ssr: { resolve: { conditions: ["rondo-source"] } },
 };
 
+/** Files that take minutes: they begin first, so that at the end no worker has one alone. */
+const long = ["own-cases", "chaos", "crash", "cases", "driver", "bench", "site", "faults"];
+
+class LongFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isLong = ({ moduleId }: TestSpecification): boolean =>
+      long.some((name) => moduleId.endsWith(`/${name}.slow.test.ts`));
+    const sorted = await super.sort(files);
+    return [...sorted.filter(isLong), ...sorted.filter((one) => !isLong(one))];
+  }
+}
+
 export default defineConfig({
   ...shared,
   test: {
+    sequence: { sequencer: LongFirst },
     // Most slow tests wait for processes of their own: two side by side are right on two cores as well.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     reporters: ["default", "./scripts/skip-reasons.ts"],

@@ -1,46 +1,5 @@
-// The failure cases, through all of Rondo, in every chunking.
+// The failure cases of cases.jsonl.
 
-import { globSync, readFileSync } from "node:fs";
-import { basename, join } from "node:path";
-import { describe, expect, test } from "vitest";
-import { toothless } from "../scripts/cases/falsify.ts";
-import type { Case } from "../scripts/cases/format.ts";
-import { judge } from "../scripts/cases/judge.ts";
-import { observe } from "../scripts/cases/perform.ts";
-import { refusable } from "../scripts/cases/requests.ts";
-import { fewAtATime, readCases, runCases } from "../scripts/cases/run-cases.ts";
-import { ambiguous, notYet } from "./cases/not-yet.ts";
+import { playCases } from "./cases/playing.ts";
 
-const folder = join(import.meta.dirname, "cases");
-
-describe.each(globSync("*.jsonl", { cwd: folder }).map((name) => basename(name)))(
-  "the cases of %s",
-  (name) => {
-    const text = readFileSync(join(folder, name), "utf8");
-
-    test("come out as they must, but for those that are listed with what is missing", async () => {
-      const surprises: string[] = [];
-      let played = 0;
-      for await (const { id, reasons } of runCases(text)) {
-        played += 1;
-        const listed = Object.hasOwn(notYet, id);
-        if (reasons.length > 0 && !listed) surprises.push(`${id}: ${reasons.join("; ")}`);
-        if (reasons.length === 0 && listed) surprises.push(`${id} passes: take it off the list`);
-      }
-      expect(surprises).toEqual([]);
-      expect(played).toBeGreaterThan(10);
-    }, 600_000);
-
-    test("fail when any one of their expectations is made false, and make no request that a provider would refuse", async () => {
-      const without: string[] = [];
-      const whole = (readCases(text) as Case[]).filter(({ id }) => !Object.hasOwn(notYet, id));
-      const played = fewAtATime(whole, async (one) => ({ one, seen: await observe(one, "frames") }));
-      for await (const { one, seen } of played) {
-        expect(judge(one, seen), one.id).toEqual([]);
-        expect(refusable(one, seen), one.id).toEqual([]);
-        without.push(...toothless(one, seen).map((what) => `${one.id} ${what}`));
-      }
-      expect(without.filter((what) => !Object.hasOwn(ambiguous, what))).toEqual([]);
-    }, 300_000);
-  },
-);
+playCases("cases.jsonl");

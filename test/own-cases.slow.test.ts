@@ -1,0 +1,5 @@
+// The failure cases of own.jsonl.
+
+import { playCases } from "./cases/playing.ts";
+
+playCases("own.jsonl");
