@@ -27,7 +27,7 @@ export function likely(given: string, known: readonly string[], limit: number): 
   const bare = plain(given);
   const inside = (one: string, other: string): boolean => one.length > 2 && other.includes(one);
   const alike = known.filter((one) => inside(bare, plain(one)) || inside(plain(one), bare));
-  return [...new Set([...alike.slice(0, limit), ...nearest(given, known, limit)])].slice(0, limit);
+  return [...new Set([...alike, ...nearest(given, known, limit)])].slice(0, limit);
 }
 
 /** Whether a name contains a word that begins like this: `pauseResumes` has `resumes`, but not `user`. */

@@ -6,7 +6,7 @@ import { prune } from "../context/prune.ts";
 import type { Staged, StageNote } from "../context/stage.ts";
 import type { Message } from "../message.ts";
 import type { MessageList, ModelRequest, Settings, ToolChoice } from "../model.ts";
-import { offersOutput, outputWay, toolsWithOutput } from "../output/ways.ts";
+import { offersOutput, outputWay, toolsWithOutput, type Way } from "../output/ways.ts";
 import { objectSchema } from "../output/wrapped.ts";
 import type { Rules } from "../rules/rule.ts";
 import { Log } from "./log.ts";
@@ -15,50 +15,52 @@ import { besideOf, notesOf } from "./request/notes.ts";
 import { ofParts, without, withoutSettings } from "./request/omissions.ts";
 import { stepSettings } from "./request/step-settings.ts";
 import { frontOf, outputThatFits, windowOf } from "./request/window.ts";
-import type { RunOptions } from "./run-options.ts";
+import type { OutputOptions, RunOptions } from "./run-options.ts";
 import { preparedOf, type RunState, transformedOf } from "./state.ts";
 
 /** The request to send now. @param shape its messages, if they are computed already */
 export function requestOf(state: RunState, rules: Rules, shape: Shaped = shaped(state, rules)): ModelRequest {
   const { options } = state;
-  const asked = offersOutput(state) ? options.output : undefined;
-  const way = asked === undefined ? undefined : outputWay(state);
+  const output = askedOutput(state);
   const { messages } = shape;
   const notes = notesOf(state, rules);
   return {
     ...(options.system === undefined ? {} : { system: options.system }),
     // Notes of rules and modes come after the history.
     messages: notes.length === 0 ? messages : Log.of<Message>([...messages, ...notes]),
-    ...toolsOf(state),
+    ...toolsOf(state, output),
     settings: settingsOf(state, options, rules),
-    ...(asked !== undefined && way?.by === "native" ? { outputSchema: objectSchema(asked.schema) } : {}),
+    ...(output?.way.by === "native" ? { outputSchema: objectSchema(output.asked.schema) } : {}),
   };
 }
 
+/** The typed output that the request asks for, and how; undefined if it asks for none. */
+function askedOutput(state: RunState): { asked: OutputOptions; way: Way } | undefined {
+  const { output: asked } = state.options;
+  return asked !== undefined && offersOutput(state) ? { asked, way: outputWay(state) } : undefined;
+}
+
 /** The tools of the request, and the choice that the model has among them. */
-function toolsOf(state: RunState): Pick<ModelRequest, "tools" | "toolChoice"> {
+function toolsOf(
+  state: RunState,
+  output: ReturnType<typeof askedOutput>,
+): Pick<ModelRequest, "tools" | "toolChoice"> {
   const { options, run } = state;
-  const asked = offersOutput(state) ? options.output : undefined;
   const omits = run.landing !== undefined && options.landing?.omitTools === true;
   // The tools stay declared even when they must not be called: their calls are in the history, and the prefix stays the same.
-  return toolsWithOutput(
-    omits ? [] : definitionsOf(offeredTools(state)),
-    asked,
-    asked === undefined ? undefined : outputWay(state),
-    {
-      toolless: run.landing !== undefined || run.output !== undefined,
-      toolChoice: preparedOf(run)?.toolChoice ?? options.toolChoice,
-    },
-  );
+  return toolsWithOutput(omits ? [] : definitionsOf(offeredTools(state)), output?.asked, output?.way, {
+    toolless: run.landing !== undefined || run.output !== undefined,
+    toolChoice: preparedOf(run)?.toolChoice ?? options.toolChoice,
+  });
 }
 
 /** The tool choice of the request that is sent now, and until its answer is judged, of the request that it answers. */
 export function toolChoiceOf(state: RunState): ToolChoice {
   const { options, run } = state;
   const given = preparedOf(run)?.toolChoice ?? options.toolChoice;
-  // Mostly nothing limits it, and this is asked for each call.
+  // Mostly nothing limits it.
   const isFree = given === "auto" && run.landing === undefined && options.output === undefined;
-  return isFree ? "auto" : toolsOf(state).toolChoice;
+  return isFree ? "auto" : toolsOf(state, askedOutput(state)).toolChoice;
 }
 
 function settingsOf(state: RunState, { context }: RunOptions, rules: Rules): Settings {

@@ -5,6 +5,7 @@
 // answers it instead.
 
 import { textOf } from "../../message.ts";
+import type { ToolChoice } from "../../model.ts";
 import { isRefused, wordsOf } from "../../rules/answers.ts";
 import { evidenceOf, firstSaid, type Judgement, type Rule, type Rules } from "../../rules/rule.ts";
 import { offeredTools } from "../offered-tools.ts";
@@ -23,11 +24,13 @@ export function judgeTurn(state: RunState, rules: Rules): TurnJudged {
   const store = failure === undefined && (judged.store ?? !asksAgain);
   // If an answer is not stored its calls must not run: the model would not know of them, and would make them again.
   const unkept = asksAgain && !store;
+  // Not every model keeps to the tool choice, and not every server passes it on.
+  const choice = state.options.disallowedCalls === "run" ? "auto" : toolChoiceOf(state);
   const verdicts = calls.map((call, at): Verdict => {
     if (judged.answerAll !== undefined) return answered(judged.answerAll.code, judged.answerAll.text(call));
     if (judged.follows.do === "stop" || judged.follows.do === "finish" || unkept)
       return answered("not_executed", rules.texts.notExecuted(call.name));
-    return verdictOf(call, at, state, rules);
+    return verdictOf(call, at, choice, state, rules);
   });
   return {
     type: "turn_judged",
@@ -123,8 +126,11 @@ function storable({ turn }: Run): boolean {
   );
 }
 
-/** @param at the call's position in the answer, from 0 */
-function verdictOf(call: Call, at: number, state: RunState, rules: Rules): Verdict {
+/**
+ * @param at the call's position in the answer, from 0
+ * @param choice the tool choice that the answer's calls must keep to
+ */
+function verdictOf(call: Call, at: number, choice: ToolChoice, state: RunState, rules: Rules): Verdict {
   const { texts } = rules;
   const max = state.options.maxCallsPerTurn;
   if (at >= max) return answered("too_many_calls", texts.tooManyCalls(call.name, max));
@@ -132,8 +138,6 @@ function verdictOf(call: Call, at: number, state: RunState, rules: Rules): Verdi
     const known = offeredTools(state).map((tool) => tool.definition.name);
     return answered("unknown_tool", texts.unknownTool(call.name, known, call.argsError));
   }
-  // Not every model keeps to the tool choice, and not every server passes it on.
-  const choice = state.options.disallowedCalls === "run" ? "auto" : toolChoiceOf(state);
   const only = typeof choice === "string" ? undefined : choice.tool;
   if (choice === "none" || (only !== undefined && call.name !== only))
     return answered("tool_choice", texts.notAllowed(call.name, only));
