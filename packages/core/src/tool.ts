@@ -3,8 +3,8 @@
 // A tool declares what it does to the world (`effect`), what it touches (`keys`), how long it may take, and whether
 // it needs an approval. The loop decides from these declarations; it knows nothing of `execute`.
 
-import { toolWords } from "./checks/other-words.ts";
 import { executable, permission, schema } from "./checks/ready-made.ts";
+import { toolWords } from "./checks/tool-words.ts";
 import {
   type Check,
   type ChecksOf,

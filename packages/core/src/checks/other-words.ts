@@ -1,41 +1,11 @@
 // The room of other words: names of options in other loops, and what does the same here.
 //
 // A user who comes from another library first writes its words. A list of all options does not help then; the one that they
-// mean does. Unknown members of a tool belong to its host. But a word that another loop would obey there is refused: an
-// approval that is never asked for is worse than an error.
+// mean does.
 
-import { nearest } from "./nearest.ts";
-
-/** What does the same here, by the name in lower case, without marks. Built on first use, which is rare. */
-type Words = () => Readonly<Record<string, string>>;
+import { meaning, saying, type Words, wordFor, wordsOf } from "./meanings.ts";
 
 const tracing = "onEvent: traced(otel), of @rondo/core/opentelemetry";
-
-const wordsOf = (all: () => [string, string][]): Words => {
-  let made: Readonly<Record<string, string>> | undefined;
-  return () => {
-    made ??= Object.fromEntries(all());
-    return made;
-  };
-};
-
-const wordFor = (name: string, words: Words): string | undefined =>
-  Object.hasOwn(words(), plain(name)) ? words()[plain(name)] : undefined;
-
-/** One meaning, and its names: `maxTurns` and `max_turns` count as one. */
-const meaning = (here: string, ...names: readonly string[]): [string, string][] =>
-  names.map((name) => [plain(name), here]);
-
-const plain = (name: string): string => name.toLowerCase().replace(/^experimental_|[^a-z0-9]/g, "");
-
-/** The hint for an option with another name here; undefined if no other library has this name. */
-function saying(all: () => [string, string][]): (name: string) => string | undefined {
-  const words = wordsOf(all);
-  return (name) => {
-    const here = wordFor(name, words);
-    return here === undefined ? undefined : `there is no such option; here it is ${here}`;
-  };
-}
 
 const stepCount = [
   "maxTurns",
@@ -320,14 +290,6 @@ export const overrideWords =
       ? `it is an option of the agent, not of one run: new Agent({ ${name} })`
       : agentWords(name));
 
-/** For a tool's result. */
-export const resultWords: (name: string) => string | undefined = saying(() => [
-  ...meaning("done", "terminate", "returnDirect", "stop", "final"),
-  ...meaning("isError", "error", "failed"),
-  ...meaning("details", "metadata", "artifact", "structuredContent"),
-  ...meaning("spent: { usage, usd }", "usage", "cost", "usd"),
-]);
-
 /** For a part of a user's message: what another library sends with it would not be sent here. */
 const partWords: Words = wordsOf(() => [
   ...meaning("name", "filename"),
@@ -341,64 +303,6 @@ export function foreignWord(part: object): string | undefined {
   for (const [name, value] of Object.entries(part)) {
     const here = value === undefined || value === null ? undefined : wordFor(name, partWords);
     if (here !== undefined) return `a part has no member ${name}: here it is ${here}`;
-  }
-  return undefined;
-}
-
-/** Members that another loop would obey on a tool, and that would do nothing here. */
-const obeyed: Words = wordsOf(() => [
-  ...meaning(
-    'permission: "ask", or a function of the arguments',
-    "needsApproval",
-    "requireApproval",
-    "requiresApproval",
-    "approvalRequired",
-  ),
-  ...meaning("timeoutMs", "timeout"),
-  ...meaning("effect, and keys", "executionMode", "sequential", "replay"),
-  ...meaning("effect, and keys", "readOnly", "readOnlyHint", "idempotentHint"),
-  ...meaning("toolResult(text, { details }), returned by execute", "responseFormat", "customDataExtractor"),
-  ...meaning("a tool around it: toolWith(tool, { execute })", "retries", "maxRetries", "retryPolicy"),
-  ...meaning("tools of run(), or the tools that hooks.prepareStep answers", "isEnabled", "enabled"),
-  ...meaning("toolResult(text, { done: text }), returned by execute", "returnDirect", "terminate"),
-  ...meaning("what execute returns, and details of toolResult() for what is your own", "toModelOutput"),
-  ...meaning("hooks.beforeTool and hooks.afterTool of the agent", "inputGuardrails", "outputGuardrails"),
-  ...meaning("texts.threw of the agent", "errorFunction"),
-  ...meaning("texts.timeout of the agent", "timeoutBehavior", "timeoutErrorFunction"),
-  ...meaning("the events tool_args_delta and tool_start", "onInputStart", "onInputDelta", "onInputAvailable"),
-  ...meaning("the event tool_end", "onOutput"),
-  ...meaning("coerce, or a transform in inputSchema", "prepareArguments"),
-  ...meaning("the description, or examples in inputSchema", "inputExamples"),
-  ...meaning("dependency(…), and resolve(key) in execute", "contextSchema", "requestContextSchema"),
-  ...meaning('permission: "ask", and session.answer(id, value)', "suspendSchema", "resumeSchema"),
-]);
-
-/** Members that another loop has in place of those that a tool needs. */
-const instead: Words = wordsOf(() => [
-  ...meaning("inputSchema", "parameters", "schema", "input", "args", "input_schema", "argsSchema"),
-  ...meaning("execute", "func", "function", "handler", "callback", "run", "call", "invoke"),
-  ...meaning("name", "id", "toolName"),
-]);
-
-/**
- * The hint for an unknown member of a tool's options: if another loop would obey it, if it replaces one that is missing,
- * or if it is misspelt. Undefined: it belongs to the tool's host, and is accepted.
- */
-export function toolWords(
-  given: object,
-  known: readonly string[],
-): { name: string; says: string } | undefined {
-  for (const name of Object.keys(given)) {
-    // A member without a value asks for nothing.
-    if (known.includes(name) || (given as Record<string, unknown>)[name] === undefined) continue;
-    const missing = wordFor(name, instead);
-    const isMissing = missing !== undefined && (given as Record<string, unknown>)[missing] === undefined;
-    const word = wordFor(name, obeyed) ?? (isMissing ? missing : undefined);
-    if (word !== undefined) return { name, says: `there is no such option; here it is ${word}` };
-    const [meant] = name.length < 4 ? [] : nearest(name, known, 1);
-    // A word that begins with another letter is a word of its own, and not a misspelt one.
-    if (meant?.[0] === name[0] && missing === undefined)
-      return { name, says: `there is no such option; did you mean ${meant}?` };
   }
   return undefined;
 }

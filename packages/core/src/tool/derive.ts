@@ -3,8 +3,8 @@
 // A tool may be an object of a class, so its own functions are called on it, also from a derived tool. Other members that a
 // host has put on it are not copied.
 
-import { toolWords } from "../checks/other-words.ts";
 import { executable, permission } from "../checks/ready-made.ts";
+import { toolWords } from "../checks/tool-words.ts";
 import {
   anything,
   type Check,

@@ -1,6 +1,6 @@
 // The room of results: what a tool may return or throw besides a plain value.
 
-import { resultWords } from "../checks/other-words.ts";
+import { resultWords } from "../checks/tool-words.ts";
 import {
   anything,
   checkGiven,
