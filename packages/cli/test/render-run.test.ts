@@ -215,6 +215,14 @@ describe("a rendered run", () => {
       ],
       tool_started: [{ ...stamp, type: "tool_started", call: "3.0", idempotencyKey: "key-3" }, "key key-3"],
       tool_finished: [{ ...stamp, type: "tool_finished", call: "3.0", result }, "the result"],
+      tool_waits: [
+        { ...stamp, type: "tool_waits", call: "3.0", question: "Which one?" },
+        'asks "Which one?"',
+      ],
+      tool_answered: [
+        { ...stamp, type: "tool_answered", call: "3.0", answer: "both" },
+        'was answered "both"',
+      ],
       approval_asked: [{ ...stamp, type: "approval_asked", calls: ["3.0"] }, "asked for 3.0"],
       approval_given: [
         {

@@ -121,9 +121,11 @@ export const object: Check = needed("an object", isObject);
 export const onlyNull: Check = needed("null, or nothing,", (value) => value === null);
 
 /** An object that can be stored with a run as it is. */
-export const data: Check = (value) => {
-  const fault = object(value);
-  if (fault !== undefined) return fault;
+export const data: Check = (value) => object(value) ?? json(value);
+
+/** A value that can be stored with a run as it is. */
+export const json: Check = (value) => {
+  if (value === undefined) return { at: "", says: "a value is needed" };
   try {
     jsonCopy(value);
     return undefined;

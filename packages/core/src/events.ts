@@ -5,6 +5,7 @@
 
 import type { StageNote } from "./context/stage.ts";
 import type { ErrorData } from "./errors.ts";
+import type { AskedQuestion } from "./loop/child-facts.ts";
 import type { Approval, CallKey, EndReason, Lane, ResultCode, RunEnd } from "./loop/records.ts";
 import type {
   AssistantMessage,
@@ -29,6 +30,8 @@ export interface CallView {
   args: JsonObject;
   /** A crash cut it off: its outcome is unknown. */
   interrupted?: true;
+  /** What its tool asks, as long as nobody has answered it (`waitForAnswer`): `answer` is the only answer to such a call. */
+  question?: AskedQuestion;
   /** Set for a call inside a sub-agent: its session, and the sub-agents' tools above it, outermost first. `key` is then that of the outermost call, and `id` a path (`call_2/call_1`). */
   child?: { session: string; agents: string[] };
 }
@@ -70,6 +73,8 @@ export type RondoEvent =
       done?: boolean | string;
     }
   | { type: "approval_request"; call: CallView }
+  /** The tool has begun, and asks `call.question`. Once it is answered there is a second `tool_start`, if the tool goes on, or the `tool_end`. */
+  | { type: "answer_request"; call: CallView }
   | { type: "approval_result"; call: CallView; approval: Approval }
   /** The model is asked again after `delayMs` milliseconds. `discard`: drop what was shown of this step. */
   | {

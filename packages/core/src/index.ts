@@ -154,6 +154,7 @@ export type { Action, HookAsk } from "./loop/action.ts";
 export type {
   AgentFacts,
   Amounts,
+  AskedQuestion,
   BroughtResult,
   ChildCall,
   ParentFacts,
@@ -173,6 +174,7 @@ export * from "./loop/run-options.ts";
 export {
   type Call,
   emptyState,
+  type Question,
   type Queued,
   type Run,
   type RunState,
@@ -213,7 +215,7 @@ export {
   toolIntent,
 } from "./prompt/thoughts.ts";
 export { type RedactOptions, redacted, secretHeader, secretNames, textRedaction } from "./redact.ts";
-export { awaitingInside, type RunResult } from "./result.ts";
+export { pendingInside, type RunResult } from "./result.ts";
 export {
   emptyAnswers,
   malformedCalls,
@@ -290,6 +292,8 @@ export {
   ToolResult,
   type ToolSpending,
   toolResult,
+  WaitForAnswer,
+  waitForAnswer,
 } from "./tool/tool-result.ts";
 export {
   type ArgsCheck,

@@ -7,7 +7,7 @@ import { permissionOf } from "./loop/batch.ts";
 import { waitingInside } from "./loop/children.ts";
 import { viewInside, viewOf } from "./loop/driving/announce.ts";
 import type { RunEnd } from "./loop/records.ts";
-import type { State } from "./loop/state.ts";
+import { awaitsAnswer, type State } from "./loop/state.ts";
 import { callsOf, type Message, type ToolCallPart, type Usage } from "./message.ts";
 
 export interface RunResult<Output = unknown> {
@@ -17,7 +17,7 @@ export interface RunResult<Output = unknown> {
   output?: Output;
   /** How and why the run ended. Absent if it is parked. */
   end?: RunEnd;
-  /** Set if the run waits for approvals: answer them with `approve`, `deny`, … of `await agent.open(session)`, in this process or another. */
+  /** Set if the run waits for approvals or answers: give them with `approve`, `deny`, `answer`, … of `await agent.open(session)`, in this process or another. */
   parked?: { pending: CallView[] };
   /** With `autoExecuteTools: false`: the calls that you must run yourself. */
   pending?: ToolCallPart[];
@@ -52,7 +52,7 @@ export function resultOf<Output>(state: State, session: string, isPassing = fals
     ...(checked?.ok && (end?.reason === "completed" || end?.landed)
       ? { output: jsonCopy(checked.value) as Output }
       : {}),
-    ...(end === undefined ? { parked: { pending: awaitingApproval(state) } } : { end }),
+    ...(end === undefined ? { parked: { pending: pendingIn(state) } } : { end }),
     ...(pending === undefined ? {} : { pending }),
     usage: { ...usage },
     ...(usd === undefined ? {} : { usd }),
@@ -64,18 +64,22 @@ export function resultOf<Output>(state: State, session: string, isPassing = fals
   };
 }
 
-/** The calls that wait for an approval, including those inside sub-agents. */
-export function awaitingApproval(state: State): CallView[] {
+/** The calls that wait for somebody outside, for an approval or an answer, including those inside sub-agents. */
+export function pendingIn(state: State): CallView[] {
   const { options, run } = state;
   if (options === undefined || run?.turn?.judged === undefined || run.end !== undefined) return [];
   const own = run.turn.calls
-    .filter((call) => call.result === undefined && call.asked && permissionOf(call, options) === "ask")
+    .filter(
+      (call) =>
+        call.result === undefined &&
+        (awaitsAnswer(call) || (call.asked && permissionOf(call, options) === "ask")),
+    )
     .map(viewOf);
-  return shown([...own, ...awaitingInside(state)]);
+  return shown([...own, ...pendingInside(state)]);
 }
 
-/** The calls inside sub-agents that wait for an approval. */
-export function awaitingInside(state: State): CallView[] {
+/** The calls inside sub-agents that wait for somebody outside. */
+export function pendingInside(state: State): CallView[] {
   return waitingInside(state).map(({ call, inside }) => viewInside(call, inside));
 }
 

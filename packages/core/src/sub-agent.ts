@@ -24,7 +24,7 @@ import { isA, RondoError } from "./errors.ts";
 import type { CallView } from "./events.ts";
 import type { Input } from "./input.ts";
 import type { PassedAnswer, WaitingCall } from "./loop/child-facts.ts";
-import { nothingSpent, spentBy, spentSince } from "./loop/children.ts";
+import { isAnswerTo, nothingSpent, spentBy, spentSince } from "./loop/children.ts";
 import type { RunResult } from "./result.ts";
 import { unpricedIn } from "./rules/limits.ts";
 import type { Texts } from "./rules/texts.ts";
@@ -198,7 +198,8 @@ async function work(
   }
   const stop = session.subscribe((event) => {
     child.emit(event);
-    if (event.type === "approval_request") child.waits(session.pending.map(waitingIn(session.id)));
+    if (event.type === "approval_request" || event.type === "answer_request")
+      child.waits(session.pending.map(waitingIn(session.id)));
   });
   let leaving: "soon" | "now" | undefined;
   const leave = (): void => {
@@ -218,7 +219,8 @@ async function work(
   const heard: Promise<unknown>[] = [];
   child.onAnswer((answer) => {
     // An answer that comes when it has parked is in the parent's records, and is passed on when it is resumed.
-    if (session.status === "running") heard.push(say(session, answer).catch(() => {}));
+    if (session.status === "running" && isMeant(session, answer))
+      heard.push(say(session, answer).catch(() => {}));
   });
   try {
     let result = await driven(session, task, child, () => {
@@ -255,7 +257,7 @@ async function driven(
   const before = session.result;
   // It had ended, and its parent died before it recorded that.
   if (before?.end !== undefined) return before;
-  const known = answers.filter(({ inside }) => session.pending.some(({ id }) => id === inside));
+  const known = answers.filter((answer) => isMeant(session, answer));
   const driving =
     before === undefined
       ? session.send(task(), { parent })
@@ -272,6 +274,10 @@ async function all(saying: readonly Promise<RunResult>[]): Promise<RunResult> {
   await Promise.allSettled(saying);
   return Promise.any(saying).catch(() => saying[0] as Promise<RunResult>);
 }
+
+/** Whether a call still waits for this answer. */
+const isMeant = (session: Session, answer: PassedAnswer): boolean =>
+  session.pending.some((call) => isAnswerTo(answer, call));
 
 function say(session: Session, { inside, said }: PassedAnswer): Promise<RunResult> {
   if (said.answer === "approve") return session.approve(inside);

@@ -54,6 +54,8 @@ export interface ToolContext {
   readonly deps: Given;
   /** The value of a dependency: the one given by the run or the agent, else what the key creates, once per call. */
   resolve<T>(key: Dependency<T>): Promise<T>;
+  /** In `resume`: what the tool had asked (`waitForAnswer`). */
+  readonly asked?: Json;
   /** The full text of an earlier result that was cut, by the ref in its note. Undefined: there is none under that ref. */
   output?(ref: string): Promise<string | undefined>;
   /** Refs of all earlier results whose full text was kept, oldest first. */
@@ -146,6 +148,8 @@ export interface Tool {
   execute(args: never, context: ToolContext): unknown;
   /** Makes the text that the model reads of what `execute` returned, or of what `answer` gave in its place. Presets put their wording here. If it throws, the tool counts as having thrown. */
   readonly tell?: (returned: unknown) => unknown;
+  /** Goes on with a call once the question that it asked is answered. */
+  readonly resume?: (args: never, answer: Json, context: ToolContext) => unknown;
   /** Finds out the outcome of a write that a crash interrupted. */
   readonly reconcile?: (key: string, args: never, context: ToolContext) => MaybeLater<Reconciled | undefined>;
   /** Recorded with each run: raise it if the tool does something else under the same definition. */
@@ -202,8 +206,10 @@ export interface ToolOptions<
   coerce?: boolean;
   /** What happens to argument keys that the schema does not name: `allow`, `strip` or `reject`. Default: the agent's, `allow`. */
   unknownKeys?: UnknownKeys;
-  /** Runs a call. Returns a string, outputs, a `toolResult`, or any value (which the model reads as JSON). May be async. If it throws, the model reads that as an error. */
+  /** Runs a call. Returns a string, outputs, a `toolResult`, or any value (which the model reads as JSON); or `waitForAnswer(question)`. May be async. If it throws, the model reads that as an error. */
   execute: (args: InferOutput<S>, context: ToolContext) => Result;
+  /** Goes on with a call whose question (`waitForAnswer`) was answered, and returns what `execute` may return: another question too. Default: the answer is the result. */
+  resume?: (args: InferOutput<S>, answer: Json, context: ToolContext) => Returned<O>;
   /**
    * For a `write`: called with the call's idempotency key when the run is resumed after a crash that interrupted the call.
    * If it returns nothing, throws or times out, the outcome is unknown, and the agent's `onInterrupted` decides. Default: none.
@@ -221,6 +227,7 @@ const toolChecks: ChecksOf<ToolOptions<SchemaLike>> = {
   inputSchema: schema("a schema (a Standard Schema, or a JSON Schema of type object)"),
   outputSchema: schema("a schema (a Standard Schema, or a JSON Schema)"),
   execute: executable,
+  resume: callable,
   effect: oneOf("read", "write", "idempotent"),
   keys: callable,
   timeoutMs: finite0,
@@ -279,6 +286,7 @@ export function tool<
         unknownKeys: options.unknownKeys ?? defaults.unknownKeys ?? "allow",
       })) as Tool["check"],
     execute,
+    ...(options.resume === undefined ? {} : { resume: options.resume as NonNullable<Tool["resume"]> }),
     ...(outputSchema === undefined ? {} : { tell: checkedOutput(outputSchema, name) }),
     ...(options.reconcile === undefined
       ? {}

@@ -205,7 +205,7 @@ describe("a tool", () => {
     [{ ...weather, onInputDelta: () => {} }, "here it is the events tool_args_delta and tool_start"],
     [{ ...weather, prepareArguments: () => ({}) }, "here it is coerce, or a transform in inputSchema"],
     [{ ...weather, contextSchema: {} }, "here it is dependency(…), and resolve(key) in execute"],
-    [{ ...weather, resumeSchema: {} }, 'here it is permission: "ask", and session.answer(id, value)'],
+    [{ ...weather, resumeSchema: {} }, "here it is waitForAnswer(…), and a check in resume"],
     [{ ...weather, inputExamples: [] }, "here it is the description, or examples in inputSchema"],
     [
       { ...weather, execute: async function* () {} },

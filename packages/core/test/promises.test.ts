@@ -97,7 +97,8 @@ describe("over the pure loop", () => {
       const ever = new Set<string>();
       const started = new Set<string>();
       records.forEach((record, at) => {
-        // What was found not to have happened may happen; what a person wants again is theirs to want.
+        // A tool that was answered goes on with other code. What was found not to have happened may happen; what a person wants again is theirs to want.
+        if (record.type === "tool_answered") started.delete(record.call);
         if (record.type === "reconciled" && record.found === "not_done") started.delete(record.call);
         if (record.type === "approval_given" && record.approval.answer !== "deny") {
           const asked = states[at]?.run?.turn?.calls.find((one) => one.key === record.call);
@@ -144,7 +145,7 @@ describe("over the pure loop", () => {
     expect(aborts).toBeGreaterThan(0);
   });
 
-  test("P6: every run ends once, naming a rule, or is parked with a request for approval", () => {
+  test("P6: every run ends once, naming a rule, or is parked with a request for approval or a question", () => {
     everyWalk(({ records, states, settled }, { rules }) => {
       const ends = records.filter((record) => record.type === "run_ended");
       expect(ends.length).toBeLessThanOrEqual(1);
@@ -152,7 +153,7 @@ describe("over the pure loop", () => {
       const last = states.at(-1) as State;
       if (settled) expect(["done", "park"]).toContain(next(last, rules).do);
       if (next(last, rules).do === "park" && last.run?.end === undefined)
-        expect(last.run?.turn?.calls.some((call) => call.asked)).toBe(true);
+        expect(last.run?.turn?.calls.some((call) => call.asked || call.question !== undefined)).toBe(true);
     });
   });
 

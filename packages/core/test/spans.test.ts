@@ -8,7 +8,15 @@ import {
   type ReadableSpan,
   SimpleSpanProcessor,
 } from "@opentelemetry/sdk-trace-base";
-import { Agent, type Listener, memoryJournal, type Session, subAgent } from "@rondo/core";
+import {
+  Agent,
+  type Listener,
+  memoryJournal,
+  type Session,
+  subAgent,
+  tool,
+  waitForAnswer,
+} from "@rondo/core";
 import { type TracedOptions, traced } from "@rondo/core/opentelemetry";
 import { call, fail, say, scripted, type Turn, usage } from "@rondo/testkit";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
@@ -183,6 +191,31 @@ test("a parked run continues in its span, and one that another process began in 
     "invoke_agent",
     "invoke_agent > chat scripted",
     "invoke_agent > execute_tool guarded",
+  ]);
+});
+
+test("a call that waits for an answer is a span until it asks, and another once it goes on; a sub-agent above it has one", async () => {
+  const buy = tool({
+    name: "buy",
+    description: "Buys",
+    inputSchema: { type: "object" },
+    execute: () => waitForAnswer("Really?"),
+    resume: () => "bought",
+  });
+  const helper = new Agent({ model: scripted([call("buy"), say("bought")]), tools: [buy] });
+  const tools = [subAgent({ name: "helper", description: "Helps", agent: helper })];
+  const model = scripted([call("helper", { task: "buy" }), say("done")]);
+  const session = await new Agent({ model, tools, journal: memoryJournal() }).open("s");
+  session.subscribe(onEvent());
+  await session.send("go");
+  await session.answer(session.pending[0]?.id ?? "", "yes");
+  expect(paths().filter((path) => path.includes("execute_tool"))).toStrictEqual([
+    "invoke_agent > execute_tool helper",
+    "invoke_agent > execute_tool helper > invoke_agent helper",
+    "invoke_agent > execute_tool helper > invoke_agent helper > chat scripted",
+    "invoke_agent > execute_tool helper > invoke_agent helper > chat scripted",
+    "invoke_agent > execute_tool helper > invoke_agent helper > execute_tool buy",
+    "invoke_agent > execute_tool helper > invoke_agent helper > execute_tool buy",
   ]);
 });
 

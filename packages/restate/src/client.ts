@@ -26,12 +26,13 @@ import {
 import { checkGiven, object } from "@rondo/core/checks";
 import {
   alwaysIn,
-  awaitingApproval,
+  approvable,
   checkContinuable,
   checkGrant,
   grantLike,
   heardOf,
   inFlight,
+  pendingIn,
   readArgs,
   readInput,
   readMessage,
@@ -64,7 +65,7 @@ export interface RestateClient {
 
 /**
  * `idle`: no run is active. `running`: one is, or will be once a worker is available; also when its invocation was killed
- * at the server, or is refused because code was changed in place (only the server knows). `parked`: one waits for an approval.
+ * at the server, or is refused because code was changed in place (only the server knows). `parked`: one waits for an approval or an answer.
  */
 export type RestateSessionStatus = "idle" | "running" | "parked";
 
@@ -117,7 +118,7 @@ export class RestateSession<Output = unknown> {
   }
 
   /**
-   * Starts a run, and resolves when it has ended or waits for an approval. It continues even if this process ends.
+   * Starts a run, and resolves when it has ended or waits for an approval or an answer. It continues even if this process ends.
    * @param options.signal aborts the run. If no worker is there to do so, `send` waits no longer than `patienceMs`; the run ends once there is one
    * @throws RondoError `invalid_request` while another run waits for an approval; `conflict` while another process
    *   holds the session; `network` when the server stays unreachable
@@ -174,14 +175,14 @@ export class RestateSession<Output = unknown> {
    */
   async approve(call: string, options: { always?: Always } = {}): Promise<RunResult<Output>> {
     const always = alwaysIn(options);
-    const view = await this.#find(call);
+    const view = approvable(await this.#find(call));
     const leave = always === undefined ? {} : { always: granted(grantLike(view, always)) };
     return this.#sayAndWait({ type: "answer", call, said: { answer: "approve", ...leave } });
   }
 
   /** Denies a waiting call. The model reads the reason. @param options.stop also end the run */
   async deny(call: string, reason?: string, { stop }: { stop?: boolean } = {}): Promise<RunResult<Output>> {
-    await this.#find(call);
+    approvable(await this.#find(call));
     const why = { ...(reason === undefined ? {} : { reason }), ...(stop === undefined ? {} : { stop }) };
     return this.#sayAndWait({ type: "answer", call, said: { answer: "deny", ...why } });
   }
@@ -192,19 +193,20 @@ export class RestateSession<Output = unknown> {
    */
   async edit(call: string, given: JsonObject): Promise<RunResult<Output>> {
     const args = readArgs(given);
-    await this.#find(call);
+    approvable(await this.#find(call));
     return this.#sayAndWait({ type: "answer", call, said: { answer: "edit", args } });
   }
 
   /**
-   * Gives a result for a waiting call instead of running it: what a person said, or what was done elsewhere.
+   * Answers the question of a waiting call's tool, or gives a result instead of running it: what a person said, or what was done elsewhere.
    * @param given what `execute` would have returned: a text, outputs, any value, a `toolResult`; an `Error` becomes an error result
    */
   async answer(call: string, given: unknown): Promise<RunResult<Output>> {
     const bringing = heardOf(given);
-    const { name } = await this.#find(call);
-    const result = renderExternalResult(name, await bringing);
-    return this.#sayAndWait({ type: "answer", call, said: { answer: "result", ...result } });
+    const asked = await this.#find(call);
+    const result = renderExternalResult(asked, await bringing);
+    const round = asked.question === undefined ? {} : { round: asked.question.round };
+    return this.#sayAndWait({ type: "answer", call, ...round, said: { answer: "result", ...result } });
   }
 
   /** Messages that wait to be delivered, oldest first. */
@@ -242,7 +244,7 @@ export class RestateSession<Output = unknown> {
     await this.#post({ type: "abort_asked", reason });
   }
 
-  /** Resolves when the active run, if any, has ended or waits for an approval. Undefined: there was no run yet. */
+  /** Resolves when the active run, if any, has ended or waits for an approval or an answer. Undefined: there was no run yet. */
   async settled({ signal }: { signal?: AbortSignal } = {}): Promise<RunResult<Output> | undefined> {
     for (;;) {
       signal?.throwIfAborted();
@@ -262,7 +264,7 @@ export class RestateSession<Output = unknown> {
     const { run } = this.#seen.state;
     if (driven || this.#running > 0) return "running";
     if (run === undefined || run.end !== undefined) return "idle";
-    return inFlight(run) || awaitingApproval(this.#seen.state).length === 0 ? "running" : "parked";
+    return inFlight(run) || pendingIn(this.#seen.state).length === 0 ? "running" : "parked";
   }
 
   /** The conversation so far. Valid at any time: every call in it has a result. */
@@ -271,10 +273,10 @@ export class RestateSession<Output = unknown> {
     return [...this.#seen.state.history];
   }
 
-  /** Calls that wait for an approval. */
+  /** Calls that wait for an approval or an answer. */
   async pending(): Promise<CallView[]> {
     await this.#seen.refresh();
-    return awaitingApproval(this.#seen.state);
+    return pendingIn(this.#seen.state);
   }
 
   /** The result of the last run, ended or parked. Undefined before the first. */
@@ -377,7 +379,7 @@ export class RestateSession<Output = unknown> {
     const waiting = pending.map((one) => `${one.id} (${one.name})`).join(", ");
     throw new RondoError(
       "invalid_request",
-      `no call ${JSON.stringify(call)} waits for an approval in session ${this.id}; waiting: ${waiting || "none"}`,
+      `no call ${JSON.stringify(call)} waits for an approval or an answer in session ${this.id}; waiting: ${waiting || "none"}`,
     );
   }
 }

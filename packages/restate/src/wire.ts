@@ -34,7 +34,8 @@ export type Saying =
   | (Fact & { type: "queued" | "withdrawn" | "allowed" | "revoked" | "mode" | "child_waits" })
   /** `of`: only for the run with the id that its requester gave it. */
   | (Fact & { type: "abort_asked" } & { of?: string })
-  | { type: "answer"; call: string; said: Answer };
+  /** `round`: which of the call's questions it answers; absent: whatever the call waits for. */
+  | { type: "answer"; call: string; round?: number; said: Answer };
 
 /** A message, numbered by the inbox from 1. */
 export interface Mail {

@@ -63,12 +63,30 @@ export function approvalAsked({ at, calls }: RecordOf<"approval_asked">, page: R
   page.fact(at, "approval", `asked for ${calls.map((key) => called(before, key)).join(", ")}`, "yellow");
 }
 
+export function toolWaits(
+  { at, call, question }: RecordOf<"tool_waits">,
+  page: RunPage,
+  before: State,
+): void {
+  page.fact(at, "question", `${called(before, call)} asks ${JSON.stringify(question)}`, "yellow");
+}
+
+export function toolAnswered(
+  { at, call, answer }: RecordOf<"tool_answered">,
+  page: RunPage,
+  before: State,
+): void {
+  page.fact(at, "answer", `${called(before, call)} was answered ${JSON.stringify(answer)}`, "green");
+}
+
 export function childWaits(
   { at, call, pending }: RecordOf<"child_waits">,
   page: RunPage,
   before: State,
 ): void {
-  const asked = pending.map(({ id, name, args }) => `${id} ${name} ${JSON.stringify(args)}`).join(", ");
+  const asked = pending
+    .map(({ id, name, args, question }) => `${id} ${name} ${JSON.stringify(question?.asked ?? args)}`)
+    .join(", ");
   const child = called(before, call);
   const what = pending.length === 0 ? `${child} has stopped` : `asked inside ${child} for ${asked}`;
   page.fact(at, "approval", what, "yellow");

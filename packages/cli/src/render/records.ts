@@ -13,8 +13,10 @@ import {
   hookAnswered,
   lateResult,
   reconciled,
+  toolAnswered,
   toolFinished,
   toolStarted,
+  toolWaits,
 } from "./record-call.ts";
 import { compacted, summaryFailed, summaryFinished, summaryStarted, trimmed } from "./record-context.ts";
 import {
@@ -52,6 +54,8 @@ const lines: { readonly [Type in LogRecord["type"]]: Lines<RecordOf<Type>> } = {
   tool_finished: toolFinished,
   approval_asked: approvalAsked,
   approval_given: approvalGiven,
+  tool_waits: toolWaits,
+  tool_answered: toolAnswered,
   child_waits: childWaits,
   approval_passed: approvalPassed,
   output_checked: outputChecked,

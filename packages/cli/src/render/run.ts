@@ -3,8 +3,8 @@
 // From the records alone: no model, no tool, no clock. Every record has a line, so what is not shown did not
 // happen; `full` only shows longer texts. Times are relative to the start of the run.
 
-import { emptyState, type LogRecord, type Run, reduce, type State } from "@rondo/core";
-import { awaitingApproval } from "@rondo/core/driving";
+import { type CallView, emptyState, type LogRecord, type Run, reduce, type State } from "@rondo/core";
+import { pendingIn } from "@rondo/core/driving";
 import { type Paint, plain } from "../console/console.ts";
 import { callName, noRules } from "../summary.ts";
 import { countsText } from "./ending.ts";
@@ -40,14 +40,14 @@ export function renderRun(records: readonly LogRecord[], options: RenderOptions 
   return page.text();
 }
 
+const waitText = (call: CallView): string =>
+  `an ${call.question === undefined ? "approval" : "answer"} of ${callName(call)} ${call.name}`;
+
 /** What a run that has not ended waits for. */
 function openLines(run: Run, state: State, page: RunPage): void {
-  const waiting = awaitingApproval(state);
+  const waiting = pendingIn(state);
   page.blank();
   if (waiting.length === 0) page.plain("not ended: it is being driven, or was interrupted (rondo resume)");
-  else
-    page.plain(
-      `waits for an approval of ${waiting.map((call) => `${callName(call)} ${call.name}`).join(", ")}`,
-    );
+  else page.plain(`waits for ${waiting.map(waitText).join(", ")}`);
   page.note(countsText(run, state.now - run.startedAt));
 }

@@ -39,7 +39,7 @@ const obeyed: Words = wordsOf(() => [
   ...meaning("coerce, or a transform in inputSchema", "prepareArguments"),
   ...meaning("the description, or examples in inputSchema", "inputExamples"),
   ...meaning("dependency(…), and resolve(key) in execute", "contextSchema", "requestContextSchema"),
-  ...meaning('permission: "ask", and session.answer(id, value)', "suspendSchema", "resumeSchema"),
+  ...meaning("waitForAnswer(…), and a check in resume", "suspendSchema", "resumeSchema"),
 ]);
 
 /** Members that another loop has in place of those that a tool needs. */

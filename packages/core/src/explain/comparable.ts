@@ -71,7 +71,12 @@ export function comparable(record: LogRecord): string {
       return text({ type, call: place(call), child: child !== undefined, reserved: untimed(reserved) });
     }
     case "child_waits": {
-      const pending = fact.pending.map(({ name, args, agents }) => ({ name, args, agents }));
+      const pending = fact.pending.map(({ name, args, agents, question }) => ({
+        name,
+        args,
+        agents,
+        question,
+      }));
       return text({ ...fact, call: place(fact.call), pending });
     }
     case "approval_passed": {

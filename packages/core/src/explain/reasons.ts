@@ -76,14 +76,30 @@ export function reasonsOf(record: LogRecord, before: State, row: Reason["row"]):
       return judgedReasons(record, before, one, decided);
     case "tool_finished":
       return resultReasons(record, before, one, decided);
+    case "tool_waits":
+      return [
+        one("approval", `it asks: ${JSON.stringify(record.question)}`, { call: callAt(before, record.call) }),
+      ];
+    case "tool_answered":
+      return [
+        one("approval", `it was answered: ${JSON.stringify(record.answer)}`, {
+          call: callAt(before, record.call),
+        }),
+      ];
     case "approval_asked":
       return record.calls.map((key) =>
         one("approval", "needs an approval", { call: callAt(before, key), ...decided }),
       );
     case "child_waits": {
       const call = callAt(before, record.call);
-      return record.pending.map(({ name }) =>
-        one("approval", `a call of ${name} inside it needs an approval`, { call }),
+      return record.pending.map(({ name, question }) =>
+        one(
+          "approval",
+          `a call of ${name} inside it needs an ${question === undefined ? "approval" : "answer"}`,
+          {
+            call,
+          },
+        ),
       );
     }
     case "approval_given":

@@ -19,6 +19,8 @@ export const recordTypes: { readonly [type in Fact["type"]]: true } = {
   turn_judged: true,
   tool_started: true,
   tool_finished: true,
+  tool_waits: true,
+  tool_answered: true,
   approval_asked: true,
   approval_given: true,
   allowed: true,

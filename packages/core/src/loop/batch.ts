@@ -6,7 +6,7 @@
 import type { Permission } from "../tool/effect.ts";
 import type { CallKey } from "./records.ts";
 import type { RunOptions } from "./run-options.ts";
-import { type Call, isRunning } from "./state.ts";
+import { awaitsAnswer, type Call, isRunning } from "./state.ts";
 
 /** The calls that may start: cleared to run, without a conflict with running or earlier calls, within `maxConcurrentTools`. */
 export function startable(calls: readonly Call[], options: RunOptions): CallKey[] {
@@ -41,6 +41,7 @@ const isQuestion = (call: Call): boolean =>
 function isCleared(call: Call, options: RunOptions): boolean {
   if (call.result !== undefined || isRunning(call)) return false;
   if (call.interrupted && !call.again) return false;
+  if (awaitsAnswer(call)) return false;
   // A parked child is resumed when there is a new answer for it.
   if (call.child?.parked && call.child.answers.length <= call.child.told) return false;
   if (call.verdict?.do !== "run") return false;

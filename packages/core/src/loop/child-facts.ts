@@ -52,7 +52,7 @@ export interface Spent {
   agents: number;
 }
 
-/** A call inside a sub-agent that waits for an approval. `id` is its id there; `agents`: the sub-agents' tools above it, outermost first. */
+/** A call inside a sub-agent that waits for an approval, or for an answer to its tool's question. `id` is its id there; `agents`: the sub-agents' tools above it, outermost first. */
 export interface WaitingCall {
   id: string;
   name: string;
@@ -61,6 +61,16 @@ export interface WaitingCall {
   agents: string[];
   /** A crash interrupted it: its outcome is unknown. */
   interrupted?: true;
+  /** What its tool asks. */
+  question?: AskedQuestion;
+}
+
+/** A question that a tool asks after it has begun (`waitForAnswer`). */
+export interface AskedQuestion {
+  /** What it asks, as plain JSON. */
+  asked: Json;
+  /** Which of the call's questions it is, from 1. */
+  round: number;
 }
 
 /** A result that `answer` gives for a call, in place of running its tool. */
@@ -73,7 +83,7 @@ export interface BroughtResult {
   /** For programs only: the model does not read it. */
   details?: Json;
   spent?: Spent;
-  /** The given value as JSON, if the call's own tool renders it. Absent: `content` is complete. */
+  /** The given value as JSON, if the call's own tool renders it, or goes on with it. Absent: `content` is complete. */
   value?: Json;
   /** It was recorded, and rendered, elsewhere. */
   recorded?: true;
@@ -85,6 +95,8 @@ export interface BroughtResult {
 export interface PassedAnswer {
   /** The call's id in the sub-agent's session. */
   inside: string;
+  /** Which of the call's questions it answers; absent: a request for approval. */
+  round?: number;
   said:
     | { answer: "approve" }
     | { answer: "deny"; reason?: string; stop?: boolean }

@@ -8,7 +8,7 @@ import { addUsage, type Usage } from "../message.ts";
 import { type Rules, ruleFailed, speakersIn } from "../rules/rule.ts";
 import { permissionOf } from "./batch.ts";
 import type { CallKey } from "./call-key.ts";
-import type { AgentFacts, Amounts, ChildCall, Spent, WaitingCall } from "./child-facts.ts";
+import type { AgentFacts, Amounts, ChildCall, PassedAnswer, Spent, WaitingCall } from "./child-facts.ts";
 import { type Call, isOpen, type State, withRun } from "./state.ts";
 
 export const nothingSpent: Spent = { usage: {}, tokens: 0, usd: 0, uncounted: 0, modelCalls: 0, agents: 0 };
@@ -184,6 +184,12 @@ function without(free: Amounts, reserved: Amounts): Amounts {
   return left;
 }
 
+/** Whether an answer is one to what a call of a sub-agent waits for: its approval, or this question of its tool. */
+export const isAnswerTo = (
+  { inside, round }: Pick<PassedAnswer, "inside" | "round">,
+  { id, question }: Pick<WaitingCall, "id" | "question">,
+): boolean => inside === id && round === question?.round;
+
 /** The calls inside sub-agents that wait for an answer, with the parent's call above them. */
 export function waitingInside(state: State): { call: Call; inside: WaitingCall }[] {
   const { run } = state;
@@ -191,7 +197,7 @@ export function waitingInside(state: State): { call: Call; inside: WaitingCall }
   return (run.turn?.calls ?? []).flatMap((call) => {
     const { child } = call;
     if (child === undefined || call.result !== undefined) return [];
-    const isAnswered = ({ id }: WaitingCall): boolean => child.answers.some(({ inside }) => inside === id);
+    const isAnswered = (one: WaitingCall): boolean => child.answers.some((answer) => isAnswerTo(answer, one));
     return child.waiting.filter((one) => !isAnswered(one)).map((inside) => ({ call, inside }));
   });
 }

@@ -13,6 +13,7 @@ import type { Action } from "./action.ts";
 import type { BroughtResult } from "./child-facts.ts";
 import { untilWake } from "./deciding/consulting.ts";
 import { announce } from "./driving/announce.ts";
+import type { BroughtFact } from "./driving/external-result.ts";
 import { Groups } from "./driving/groups.ts";
 import { modelStarted, summaryStarted, toolsStarted } from "./driving/intents.ts";
 import { type Arriving, isOutcome, isOutsideFact, isVoid, timely } from "./driving/late-results.ts";
@@ -20,7 +21,7 @@ import { nextOrEnd } from "./driving/next-or-end.ts";
 import { OngoingWork } from "./driving/ongoing.ts";
 import type { Shell } from "./driving/shell.ts";
 import { type ListenerList, Telling } from "./driving/telling.ts";
-import type { CallKey, CallResult, Fact, LogRecord } from "./records.ts";
+import type { CallKey, Fact, LogRecord } from "./records.ts";
 import { reduce } from "./reduce.ts";
 import { Prefix } from "./request/prefix.ts";
 import { inFlight, type State, withRun } from "./state.ts";
@@ -99,8 +100,8 @@ export class Driver {
     return words;
   }
 
-  /** A result given with `session.answer`, rendered and capped as it enters the history. */
-  brought(call: CallKey, result: BroughtResult): CallResult | Promise<CallResult> {
+  /** What was given with `session.answer`, as a fact: an answer, or a result, rendered and capped as it enters the history. */
+  brought(call: CallKey, result: BroughtResult): BroughtFact | Promise<BroughtFact> {
     return this.#ongoing.brought(call, result);
   }
 

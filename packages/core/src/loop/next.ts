@@ -318,7 +318,7 @@ export const table: Table = {
       (state, rules) => (openCalls(state).some(isRunning) ? wait(state, rules) : undefined),
     ),
     row(
-      "only approvals are missing",
+      "only answers from outside are missing",
       "park",
       ["acting", "compacting", "cancelling", "ready"],
       (state, rules) => ({ do: "park", ...untilWake(state, rules) }),

@@ -283,6 +283,10 @@ export type Fact =
   /** `child`: the session of the sub-agent that is started or resumed; `reserved`: its share of what this run had left to spend. */
   | { type: "tool_started"; call: CallKey; idempotencyKey: string; child?: string; reserved?: Amounts }
   | { type: "tool_finished"; call: CallKey; result: CallResult }
+  /** The tool has begun, and waits for an answer (`waitForAnswer`): until then nothing of it runs. */
+  | { type: "tool_waits"; call: CallKey; question: Json }
+  /** Somebody answered the tool's question: it may go on (`resume`). */
+  | { type: "tool_answered"; call: CallKey; answer: Json }
   | { type: "approval_asked"; calls: CallKey[] }
   | { type: "approval_given"; call: CallKey; approval: Approval; by?: string }
   /** A grant: approval given in advance. A second one with the same id changes nothing. */
@@ -291,7 +295,7 @@ export type Fact =
   /** What the tool found out about a write that a crash interrupted. `not_done`: it may start again. */
   | { type: "reconciled"; call: CallKey; found: "done"; result: CallResult }
   | { type: "reconciled"; call: CallKey; found: "not_done" | "unknown"; error?: string }
-  /** Calls of a sub-agent wait for an approval. `parked`: it does nothing until they are answered. `spent`: since it was last started. `left`: it was drained, and will be resumed. */
+  /** Calls of a sub-agent wait for an approval or an answer. `parked`: it does nothing until they are answered. `spent`: since it was last started. `left`: it was drained, and will be resumed. */
   | {
       type: "child_waits";
       call: CallKey;
@@ -300,8 +304,8 @@ export type Fact =
       left?: true;
       spent?: Spent;
     }
-  /** A call of a sub-agent was answered; `inside` is the call's id there. The answer is passed on now, or when the sub-agent is resumed. */
-  | { type: "approval_passed"; call: CallKey; inside: string; said: PassedAnswer["said"]; by?: string }
+  /** A call of a sub-agent was answered; `inside` is the call's id there, `round` says which question of its tool. The answer is passed on now, or when the sub-agent is resumed. */
+  | ({ type: "approval_passed"; call: CallKey; by?: string } & PassedAnswer)
   | { type: "output_checked"; ok: boolean; value?: Json; error?: string }
   | ({ type: "hook_answered"; error?: string } & HookAnswer)
   /** Results in the history were cut for good, to make room. */

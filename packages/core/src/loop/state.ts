@@ -5,10 +5,10 @@
 
 import { emptyLedger, type Ledger } from "../context/compact/ledger.ts";
 import type { ErrorData, Repair } from "../errors.ts";
-import type { AssistantMessage, JsonObject, Message, Usage, UserMessage } from "../message.ts";
+import type { AssistantMessage, Json, JsonObject, Message, Usage, UserMessage } from "../message.ts";
 import type { Settings, ToolChoice } from "../model.ts";
 import type { HeldGrant } from "../rules/grants.ts";
-import type { ChildCall, LeftChild, ParentFacts, Spent } from "./child-facts.ts";
+import type { AskedQuestion, ChildCall, LeftChild, ParentFacts, Spent } from "./child-facts.ts";
 import { Log, Names } from "./log.ts";
 import type {
   Because,
@@ -23,6 +23,12 @@ import type {
   Verdict,
 } from "./records.ts";
 import type { ModelRef, RunOptions, ToolFacts } from "./run-options.ts";
+
+/** A question of a call's tool, and what came of it. */
+export interface Question extends AskedQuestion {
+  /** The answer, once there is one: the tool goes on with it. */
+  readonly answer?: { readonly value: Json };
+}
 
 /** One call of the open turn. */
 export interface Call {
@@ -61,6 +67,8 @@ export interface Call {
   /** A person, knowing that it was interrupted, approved that it runs again. */
   readonly again?: true | undefined;
   readonly result?: CallResult;
+  /** The tool's last question, once it has asked one. */
+  readonly question?: Question;
   /** Set once the call is a sub-agent that has begun. */
   readonly child?: ChildCall;
   /** The afterTool hook has answered, or there is none. */
@@ -290,9 +298,19 @@ export function isRunning(call: Call): boolean {
   return call.startedAt !== undefined && call.result === undefined;
 }
 
-/** Whether a call has ever started, including one that was interrupted, or whose sub-agent is parked and will be resumed. */
+/** Whether a call has ever started, including one that was interrupted, that waits for an answer, or whose sub-agent is parked and will be resumed. */
 export function hasBegun(call: Call): boolean {
-  return call.startedAt !== undefined || call.child !== undefined || call.begun === true;
+  return (
+    call.startedAt !== undefined ||
+    call.child !== undefined ||
+    call.begun === true ||
+    call.question !== undefined
+  );
+}
+
+/** Whether a call's tool has asked a question that nobody has answered. */
+export function awaitsAnswer({ question, result }: Call): boolean {
+  return question !== undefined && question.answer === undefined && result === undefined;
 }
 
 /** A state that has a run, and with it its options. */

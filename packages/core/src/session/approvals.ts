@@ -12,10 +12,11 @@ import { checkArgs } from "../loop/driving/act.ts";
 import type { Approval, Fact } from "../loop/records.ts";
 import { callIn } from "../loop/state.ts";
 import type { JsonObject } from "../message.ts";
-import { awaitingApproval, type RunResult } from "../result.ts";
+import { pendingIn, type RunResult } from "../result.ts";
 import { checkGrant, type Grant, type HeldGrant, isLiveGrant } from "../rules/grants.ts";
 import { heardOf, renderExternalResult } from "../tool/external-result.ts";
 import { type Always, alwaysIn, grantLike } from "./always-grant.ts";
+import { approvable } from "./approvable.ts";
 import type { Driving } from "./driving.ts";
 import { namesOf, type SessionParts } from "./parts.ts";
 
@@ -46,7 +47,7 @@ export class Approvals<Output> {
   }
 
   get pending(): CallView[] {
-    return awaitingApproval(this.#driving.state);
+    return pendingIn(this.#driving.state);
   }
 
   get grants(): HeldGrant[] {
@@ -59,7 +60,7 @@ export class Approvals<Output> {
     const looking = this.#lookFor(call);
     if (looking !== undefined) await looking;
     if (always === undefined) return this.#decide(call, { answer: "approve" });
-    const grant = this.#grant(grantLike(this.#find(call), always));
+    const grant = this.#grant(grantLike(approvable(this.#find(call)), always));
     return this.#decide(call, { answer: "approve", always: grant });
   }
 
@@ -79,7 +80,7 @@ export class Approvals<Output> {
     const { misfit = "refused" } = options;
     const looking = this.#lookFor(call);
     if (looking !== undefined) await looking;
-    const view = this.#find(call);
+    const view = approvable(this.#find(call));
     const args = readArgs(given);
     // Inside a sub-agent the arguments are checked there, and its model reads what is wrong.
     if (view.child !== undefined) return this.#pass(view, { answer: "edit", args });
@@ -98,19 +99,19 @@ export class Approvals<Output> {
     const bringing = heardOf(given);
     const looking = this.#lookFor(call);
     if (looking !== undefined) await looking;
-    const { key, name } = this.#find(call);
-    const whole = renderExternalResult(name, await bringing);
+    const asked = this.#find(call);
+    const whole = renderExternalResult(asked, await bringing);
     const view = this.#find(call);
     // Inside a sub-agent the result is cut there.
     if (view.child !== undefined) return this.#pass(view, { answer: "result", ...whole });
-    const result = await this.#driving.brought(key, whole);
-    return this.#say(this.#find(call), { type: "tool_finished", call: key, result });
+    const brought = await this.#driving.brought(asked.key, whole);
+    return this.#say(this.#find(call), brought);
   }
 
   async #decide(call: string, approval: Approval): Promise<RunResult<Output>> {
     const looking = this.#lookFor(call);
     if (looking !== undefined) await looking;
-    const view = this.#find(call);
+    const view = approvable(this.#find(call));
     if (view.child !== undefined && approval.answer !== "edit") return this.#pass(view, approval);
     return this.#say(view, { type: "approval_given", call: view.key, approval });
   }
@@ -180,14 +181,15 @@ export class Approvals<Output> {
       .filter(({ id }) => !this.#answered.has(id))
       .map(({ id, name }) => `${id} (${name})`);
     return invalidRequest(
-      `no call ${JSON.stringify(call)} waits for an approval in session ${this.#parts.id}${why}; waiting: ${waiting.join(", ") || "none"}`,
+      `no call ${JSON.stringify(call)} waits for an approval or an answer in session ${this.#parts.id}${why}; waiting: ${waiting.join(", ") || "none"}`,
     );
   }
 
   #pass(view: CallView, said: PassedAnswer["said"]): Promise<RunResult<Output>> {
-    const { key, id } = view;
+    const { key, id, question } = view;
     const under = callIn(this.#driving.state.run, key);
     const inside = id.slice((under?.id.length ?? 0) + 1);
-    return this.#say(view, { type: "approval_passed", call: key, inside, said });
+    const round = question === undefined ? {} : { round: question.round };
+    return this.#say(view, { type: "approval_passed", call: key, inside, ...round, said });
   }
 }

@@ -12,9 +12,10 @@ import { whenThere } from "../journal/maybe-async.ts";
 import { Writer } from "../journal/writer.ts";
 import type { BroughtResult } from "../loop/child-facts.ts";
 import { Driver } from "../loop/drive.ts";
+import type { BroughtFact } from "../loop/driving/external-result.ts";
 import { outlivesRun } from "../loop/driving/late-results.ts";
 import type { ListenerList } from "../loop/driving/telling.ts";
-import type { CallKey, CallResult, CodeChange, Fact } from "../loop/records.ts";
+import type { CallKey, CodeChange, Fact } from "../loop/records.ts";
 import { inFlight, isOpen, type State } from "../loop/state.ts";
 import { type RunResult, resultOf } from "../result.ts";
 import { isLiveGrant } from "../rules/grants.ts";
@@ -91,7 +92,7 @@ export class Driving<Output> {
   }
 
   /** A result given with `session.answer`, rendered and capped as it enters the history. */
-  brought(call: CallKey, result: BroughtResult): CallResult | Promise<CallResult> {
+  brought(call: CallKey, result: BroughtResult): BroughtFact | Promise<BroughtFact> {
     return this.#driver.brought(call, result);
   }
 

@@ -20,6 +20,7 @@ import {
   oneOf,
   text,
 } from "../checks.ts";
+import type { Json } from "../message.ts";
 import type { ArgumentDefaults, ChildPlace, Tool, ToolContext } from "../tool.ts";
 
 const checks: ChecksOf<Tool> = {
@@ -34,6 +35,7 @@ const checks: ChecksOf<Tool> = {
   shellArgs: listOf(text),
   check: callable,
   execute: executable,
+  resume: callable,
   tell: callable,
   reconcile: callable,
   version: either(number, text),
@@ -101,6 +103,7 @@ function changed(tool: Tool, change: Partial<Tool>): Tool {
     shellArgs,
     executeRaw,
     tell,
+    resume,
     reconcile,
     version,
     agent,
@@ -122,6 +125,12 @@ function changed(tool: Tool, change: Partial<Tool>): Tool {
     ...(shellArgs === undefined ? {} : { shellArgs }),
     check: (args, defaults) => tool.check(args, defaults),
     execute: (args: never, context) => tool.execute(args, context),
+    ...(resume === undefined
+      ? {}
+      : {
+          resume: (args: never, answer: Json, context: ToolContext) =>
+            resume.call(tool, args, answer, context),
+        }),
     ...(tell === undefined ? {} : { tell: (returned: unknown) => tell.call(tool, returned) }),
     ...(version === undefined ? {} : { version }),
     ...(reconcile === undefined

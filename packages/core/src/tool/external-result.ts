@@ -4,7 +4,8 @@
 // where the tool is.
 
 import { knownAcrossCopies } from "../copies.ts";
-import { isA, thrownIn } from "../errors.ts";
+import { invalidRequest, isA, messageOf, thrownIn } from "../errors.ts";
+import type { CallView } from "../events.ts";
 import { base64 } from "../json/base64.ts";
 import { jsonCopy } from "../json/copy.ts";
 import type { BroughtResult } from "../loop/child-facts.ts";
@@ -27,8 +28,12 @@ knownAcrossCopies({ ExternalResult });
 /**
  * The result that `answer` gives for a call: what the tool would have returned, or an error it would have thrown. Until
  * the driver of the call renders it again, with the texts of the call's own agent or masked, it has our default texts.
+ * @throws RondoError `invalid_request` if it is to answer a question, and is neither JSON nor a result
  */
-export function renderExternalResult(tool: string, value: unknown): BroughtResult {
+export function renderExternalResult(
+  { name: tool, question }: Pick<CallView, "name" | "question">,
+  value: unknown,
+): BroughtResult {
   if (value instanceof ExternalResult) return value.result;
   const lazy = lazinessOf(value);
   if (lazy !== undefined || isA(Error, value)) {
@@ -37,6 +42,7 @@ export function renderExternalResult(tool: string, value: unknown): BroughtResul
     return { content: renderThrown(said).content, isError: true, threw: thrown };
   }
   const { content, isError, done, ledger, spent, details } = renderResult(value);
+  const said = value instanceof RecordedResult ? { recorded: true as const } : valueToTell(value, question);
   return {
     content,
     isError,
@@ -44,21 +50,25 @@ export function renderExternalResult(tool: string, value: unknown): BroughtResul
     ...(ledger === undefined ? {} : { ledger }),
     ...(spent === undefined ? {} : { spent }),
     ...(details === undefined ? {} : { details }),
-    ...(value instanceof RecordedResult ? { recorded: true } : valueToTell(value)),
+    ...said,
   };
 }
 
 /**
- * The part of a value that a tool can render in its own way. A string already is its text, and a value that JSON cannot
- * hold would not reach the tool.
+ * The part of a value that a tool can render in its own way, or that answers its question. A string already is its text,
+ * unless it is an answer; a value that JSON cannot hold would not reach the tool.
  */
-function valueToTell(value: unknown): { value?: Json } {
+function valueToTell(value: unknown, question: CallView["question"]): { value?: Json } {
   const isSaid = [ToolResult, DoneSignal, TaskComplete].some((kind) => value instanceof kind);
-  if (value === undefined || typeof value === "string" || isSaid) return {};
+  if (isSaid || (question === undefined && (value === undefined || typeof value === "string"))) return {};
   try {
+    if (value === undefined) throw new TypeError("there is none");
     return { value: jsonCopy(Array.isArray(value) ? value.map(bytesInText) : bytesInText(value)) as Json };
-  } catch {
-    return {};
+  } catch (thrown) {
+    if (question === undefined) return {};
+    throw invalidRequest(
+      `an answer to a tool's question is text or JSON, or a toolResult() or an Error as the call's result: ${messageOf(thrown)}`,
+    );
   }
 }
 

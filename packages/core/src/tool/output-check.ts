@@ -7,12 +7,12 @@ import type { StandardSchemaV1 } from "@standard-schema/spec";
 import type { Json } from "../message.ts";
 import type { ValueOf } from "../schema/inferred.ts";
 import { checkerOf, type InferInput, type SchemaLike } from "../schema.ts";
-import { type DoneSignal, type TaskComplete, ToolResult } from "./tool-result.ts";
+import { type DoneSignal, type TaskComplete, ToolResult, type WaitForAnswer } from "./tool-result.ts";
 
 /** What `execute` may return under a schema of its result: what the schema accepts, or a result in the tool's own words. */
 export type Returned<Output> = [Output] extends [never]
   ? unknown
-  : MaybeLater<Accepted<Output> | ToolResult | DoneSignal | TaskComplete>;
+  : MaybeLater<Accepted<Output> | ToolResult | WaitForAnswer | DoneSignal | TaskComplete>;
 
 type Accepted<Output> = Widened<Output extends StandardSchemaV1 ? InferInput<Output> : ValueOf<Output>>;
 

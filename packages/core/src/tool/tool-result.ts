@@ -8,6 +8,7 @@ import {
   either,
   finite0,
   flag,
+  json,
   membersOf,
   needed,
   some,
@@ -92,6 +93,8 @@ const resultOptions = membersOf<ResultOptions>(
 const outputs = either(text, needed("a text, or a list of outputs,", Array.isArray));
 const resultGiven = membersOf<{ content: unknown }>({ content: outputs }, ["content"]);
 
+const questionGiven = membersOf<{ question: Json }>({ question: json }, ["question"]);
+
 /**
  * Makes a tool result with content parts, an error mark, `done` (ends the run), entries for the ledger, what the call
  * spent, or `details` for programs: plain JSON in the `tool_end` event and the history, which the model does not read.
@@ -151,6 +154,27 @@ export class DoneSignal {
   }
 }
 
+/** Returned in place of a result: the tool has begun, and waits for an answer. Made by `waitForAnswer`. */
+export class WaitForAnswer {
+  readonly question: Json;
+
+  constructor(question: Json) {
+    this.question = question;
+  }
+}
+
+/**
+ * What `execute` returns if somebody must answer a question before the call can be finished. The run parks, for any time and
+ * across crashes, until `session.answer` gives the answer. That goes to the tool's `resume`, or is the call's result if
+ * the tool has none. Nothing that has run runs again.
+ * @param question plain JSON, for whoever answers: `{ text: "Buy it for 12 €?", price: 12 }`. `resume` gets it back
+ * @throws RondoError `invalid_request` if it is not plain JSON
+ */
+export function waitForAnswer(question: Json): WaitForAnswer {
+  checkGiven(questionGiven, { question }, "waitForAnswer");
+  return new WaitForAnswer(jsonCopy(question));
+}
+
 /** Like `DoneSignal`, for code that can only throw. */
 export class TaskComplete extends Error {
   override readonly name: string = "TaskComplete";
@@ -162,4 +186,4 @@ export class TaskComplete extends Error {
   }
 }
 
-knownAcrossCopies({ ToolResult, RecordedResult, DoneSignal, TaskComplete });
+knownAcrossCopies({ ToolResult, RecordedResult, DoneSignal, TaskComplete, WaitForAnswer });

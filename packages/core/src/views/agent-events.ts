@@ -203,7 +203,7 @@ export class AgentEventsView {
   }
 
   #start(call: CallView, answer: Answer, at: number): void {
-    // A sub-agent that continues after it had waited was emitted already.
+    // A call that continues after it had waited was emitted already.
     if (answer.begun.has(at)) return;
     answer.begun.add(at);
     const { id, name } = call;

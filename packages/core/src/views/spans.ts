@@ -103,6 +103,9 @@ class Spans<Span extends TraceSpan, Context> {
       case "tool_start":
         if (event.code === undefined) this.#act(event.call);
         return;
+      case "answer_request":
+        if (event.call.child === undefined) this.#asks(event.call);
+        return;
       case "tool_end":
         this.#acted(event);
         return;
@@ -175,12 +178,20 @@ class Spans<Span extends TraceSpan, Context> {
   }
 
   #act({ key, id, name, args }: CallView): void {
+    // A sub-agent that continues after it had waited has its span.
+    if (this.#calls.has(key)) return;
     const span = this.#start(`execute_tool ${name}`, kind.internal);
     span.setAttribute("gen_ai.operation.name", "execute_tool");
     span.setAttribute("gen_ai.tool.name", name);
     span.setAttribute("gen_ai.tool.call.id", id);
     if (this.#options.content === true) span.setAttribute("gen_ai.tool.call.arguments", JSON.stringify(args));
     this.#calls.set(key, span);
+  }
+
+  /** How long somebody takes to answer is not the tool's time. */
+  #asks({ key }: CallView): void {
+    this.#calls.get(key)?.end();
+    this.#calls.delete(key);
   }
 
   #acted({ call, content, isError, code }: RondoEvent & { type: "tool_end" }): void {

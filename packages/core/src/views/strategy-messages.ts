@@ -215,7 +215,7 @@ export class StrategyView {
     this.#round ??= { ...newRound(0, ""), answered: true };
     const round = this.#round;
     const place = placeIn(call.key);
-    // A sub-agent that continues after it had waited has begun already.
+    // A call that continues after it had waited has begun already.
     if (!round.calls.has(place)) round.calls.set(place, { call, startedAt: this.#now(), told: false });
     this.#tellCalls(round);
   }

@@ -162,7 +162,7 @@ class TraceView {
     this.#ending = reason === "end_turn" ? endings.endTurn : calls.length === 0 ? endings.noCalls : undefined;
   }
 
-  /** A sub-agent that continues after it had waited has begun already. */
+  /** A call that continues after it had waited has begun already. */
   #toolStart(call: CallView): void {
     const place = placeIn(call.key);
     if (!this.#calls.has(place)) this.#calls.set(place, { call, told: false, over: false });

@@ -37,7 +37,7 @@ function run(
     child,
     ...how
   }: { aborted?: boolean; signal?: AbortSignal; child?: ToolContext["child"] } & Partial<Failures> = {},
-): Promise<CallResult | ChildWaits> {
+): ReturnType<typeof act> {
   const context = {
     signal: signal ?? (aborted ? AbortSignal.abort() : new AbortController().signal),
     ...(child === undefined ? {} : { child }),

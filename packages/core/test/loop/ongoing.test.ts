@@ -299,7 +299,11 @@ describe("a call", () => {
   test("whose result answer gave does not count as running", () => {
     const given = { content: [{ type: "text" as const, text: "Blue." }], isError: false };
     for (const key of ["5.0", "9.9"] as const)
-      expect(worldOf(state).ongoing.brought(key, given)).toStrictEqual({ ...given, code: "answered" });
+      expect(worldOf(state).ongoing.brought(key, given)).toStrictEqual({
+        type: "tool_finished",
+        call: key,
+        result: { ...given, code: "answered" },
+      });
   });
 
   test("that was running elsewhere is reported like one that was running here", () => {

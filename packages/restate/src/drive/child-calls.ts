@@ -4,7 +4,7 @@
 // memory. Messages to a running child go to its inbox, like any other message.
 
 import type { ObjectContext, RestatePromise } from "@restatedev/restate-sdk";
-import type { Call, CallKey, ErrorData, Fact, LogRecord, State, Thrown } from "@rondo/core";
+import type { Call, CallKey, ErrorData, Fact, LogRecord, PassedAnswer, State, Thrown } from "@rondo/core";
 import { type LeftChild, timely } from "@rondo/core/driving";
 import type { Above } from "../hub.ts";
 import type { Services } from "../names.ts";
@@ -182,6 +182,6 @@ const callOf = (state: State, key: CallKey): Call | undefined =>
   state.run?.turn?.calls.find((call) => call.key === key);
 
 /** A message that was sent by way of the parent, as sent to the child itself: with the call's id there. */
-function insideFact({ inside, said }: LogRecord & { type: "approval_passed" }): Saying {
-  return { type: "answer", call: inside, said };
+export function insideFact({ inside, round, said }: PassedAnswer): Saying {
+  return { type: "answer", call: inside, ...(round === undefined ? {} : { round }), said };
 }

@@ -3,7 +3,7 @@
 // Schemas are user code, and whole results go to a store: the outcome is a fact like any other, with secrets removed.
 
 import type { ObjectContext } from "@restatedev/restate-sdk";
-import type { BroughtResult, CallCheck, CallKey, CallResult, Fact, JsonObject } from "@rondo/core";
+import type { BroughtResult, CallCheck, CallKey, Fact, JsonObject } from "@rondo/core";
 import { checkArgs, type OngoingWork, type Shell } from "@rondo/core/driving";
 import type { ChildCame } from "./child-calls.ts";
 
@@ -11,8 +11,8 @@ import type { ChildCame } from "./child-calls.ts";
 export interface Taking {
   /** Checks edited arguments against a tool's schema; undefined if there is no such tool. */
   checkEdit(tool: string, args: JsonObject): Promise<CallCheck | undefined>;
-  /** Caps a result that was given from outside. */
-  brought(call: CallKey, result: BroughtResult): Promise<CallResult>;
+  /** The fact for a result that was given from outside, which is cut, or for the answer to a tool's question. */
+  brought(call: CallKey, result: BroughtResult): Promise<Fact>;
   /** A sub-agent's answer is converted and capped like any result. */
   told(came: ChildCame): Promise<ChildCame>;
 }

@@ -4,7 +4,7 @@
 // that has become pointless results in nothing.
 
 import type { Fact, State } from "@rondo/core";
-import { awaitingApproval } from "@rondo/core/driving";
+import { pendingIn } from "@rondo/core/driving";
 import type { Saying } from "../wire.ts";
 import type { Taking } from "./journaled-calls.ts";
 
@@ -32,25 +32,29 @@ export async function factOf(
 
 /** An answer to a waiting call; for any other call it is ignored. */
 async function answered(
-  { call, said }: Saying & { type: "answer" },
+  { call, round, said }: Saying & { type: "answer" },
   state: State,
   { checkEdit, brought }: Pick<Taking, "checkEdit" | "brought">,
 ): Promise<Fact | undefined> {
-  const waits = awaitingApproval(state).find(
+  const waits = pendingIn(state).find(
     (one) => one.id === call || (one.key === call && one.child === undefined),
   );
   if (waits === undefined) return undefined;
-  const { key, id, name, child } = waits;
+  const { key, id, name, child, question } = waits;
+  // It answers an earlier question of the call, or is a decision whether the call runs at all.
+  const isLate = round !== undefined && round !== question?.round;
+  if (isLate || (question !== undefined && said.answer !== "result")) return undefined;
   if (child !== undefined) {
     const under = state.run?.turn?.calls.find((one) => one.key === key);
     const inside = id.slice((under?.id.length ?? 0) + 1);
     // A grant for future calls holds in one session only, so it is not passed on.
     const passed = said.answer === "approve" ? ({ answer: "approve" } as const) : said;
-    return { type: "approval_passed", call: key, inside, said: passed };
+    const asked = question === undefined ? {} : { round: question.round };
+    return { type: "approval_passed", call: key, inside, ...asked, said: passed };
   }
   if (said.answer === "result") {
     const { answer: _answer, ...result } = said;
-    return { type: "tool_finished", call: key, result: await brought(key, result) };
+    return brought(key, result);
   }
   if (said.answer !== "edit") return { type: "approval_given", call: key, approval: said };
   const check = await checkEdit(name, said.args);

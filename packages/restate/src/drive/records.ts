@@ -11,6 +11,13 @@ import type { DriverPlace } from "./place.ts";
 /** Above this many characters records are written at once. */
 const groupSize = 64 * 1024;
 
+/** After these records a session may wait for somebody outside. */
+const waits: ReadonlySet<LogRecord["type"]> = new Set<LogRecord["type"]>([
+  "approval_asked",
+  "child_waits",
+  "tool_waits",
+]);
+
 export class DriveRecords {
   state: State;
   /** The time of the last completed step, in milliseconds since 1970. */
@@ -62,7 +69,7 @@ export class DriveRecords {
       this.#unwrittenSize += line.length;
       this.written.push(line);
       children.see(record, before, this.state);
-      if (record.type === "approval_asked" || record.type === "child_waits") this.#place.waiting(this.state);
+      if (waits.has(record.type)) this.#place.waiting(this.state);
       if (!this.live) continue;
       const events = announce(record, before, this.state, parts.id);
       if (hub.tellRecord(parts.id, record, events, above) && parts.logger !== undefined)

@@ -18,15 +18,15 @@ import {
 } from "@rondo/core";
 import {
   answerOf,
-  awaitingApproval,
   notChildOf,
+  pendingIn,
   readInput,
   resultOf,
   spentSince,
   subAgentOf,
   waitingIn,
 } from "@rondo/core/driving";
-import type { ChildCame } from "../drive/child-calls.ts";
+import { type ChildCame, insideFact } from "../drive/child-calls.ts";
 import { cleaned } from "../drive/journaled-calls.ts";
 import { type Begun, drive, runStarted } from "../drive/session.ts";
 import { jsonOf } from "../state/kv.ts";
@@ -64,14 +64,7 @@ export async function driveChild(
       if (foreign !== undefined) return { refused: foreign };
       // It has ended, but its parent was not told.
       if (run.end !== undefined) return { facts: [], drives: false };
-      const mails = answers.map(
-        ({ inside, said }): Mail => ({
-          n: 0,
-          at: 0,
-          agent: path,
-          say: { type: "answer", call: inside, said },
-        }),
-      );
+      const mails = answers.map((answer): Mail => ({ n: 0, at: 0, agent: path, say: insideFact(answer) }));
       return { facts: [], mails, drives: true };
     },
     (waiting) => tellParent(ctx, worker, request, waiting),
@@ -141,7 +134,7 @@ function tellParent(
   { call, parent, parentAgent }: ChildRequest,
   state: State,
 ): void {
-  const pending = awaitingApproval(state).map(waitingIn(ctx.key));
+  const pending = pendingIn(state).map(waitingIn(ctx.key));
   ctx.genericSend({
     service: services.inbox,
     method: "post",

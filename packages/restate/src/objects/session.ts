@@ -8,7 +8,7 @@
 
 import * as restate from "@restatedev/restate-sdk";
 import { type LeaseState, RondoError, type State } from "@rondo/core";
-import { awaitingApproval } from "@rondo/core/driving";
+import { pendingIn } from "@rondo/core/driving";
 import type { ChildCame } from "../drive/child-calls.ts";
 import { drive, type Outcome, runStarted } from "../drive/session.ts";
 import { append, erase, lease, readPage, refusable } from "../state/session-journal.ts";
@@ -100,7 +100,7 @@ export function sessionObject(worker: WorkerParts): restate.VirtualObjectDefinit
 /** When nobody drives it now, it waits for somebody, or its invocation was killed at the server. */
 function hasRun(session: string, state: State): RondoError {
   const how =
-    awaitingApproval(state).length > 0
+    pendingIn(state).length > 0
       ? "parked: answer what it waits for"
       : "interrupted: any word to it sets it going again, so abort() it";
   return new RondoError(

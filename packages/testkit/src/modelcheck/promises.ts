@@ -18,6 +18,7 @@ import {
   type State,
   textOf,
 } from "@rondo/core";
+import { awaitsAnswer } from "@rondo/core/driving";
 
 /** What is remembered along a path, beside the state. */
 export interface Shadow {
@@ -57,6 +58,13 @@ export function shadowAfter(shadow: Shadow, record: LogRecord, before: State): S
       const call = callOf(before, record.call);
       return call?.tool?.effect === "write"
         ? { ...shadow, started: [...shadow.started, record.call] }
+        : shadow;
+    }
+    case "tool_answered": {
+      // Its tool goes on where it asked: another start, and not a second run of the same code.
+      const call = callOf(before, record.call);
+      return call !== undefined && awaitsAnswer(call)
+        ? { ...shadow, started: shadow.started.filter((key) => key !== record.call) }
         : shadow;
     }
     case "reconciled":
@@ -156,6 +164,8 @@ function brokenStart(record: LogRecord, before: State): string[] {
   if (call?.interrupted && call.tool?.effect === "write" && !call.again)
     broken.push("P4: an interrupted write started again");
   // Some tools take a text that is no JSON object as it is written; nothing takes half a text.
+  if (call !== undefined && awaitsAnswer(call))
+    broken.push("P4: a call went on whose question nobody had answered");
   const taken = call?.check.ok === true && (call.argsError === undefined || call.check.raw === true);
   if (call !== undefined && !taken)
     broken.push("a call started whose arguments were not whole or did not fit");
@@ -254,7 +264,8 @@ export function brokenByDecision(
 function waitsForSomebody(state: State): boolean {
   return (
     state.run?.turn?.calls.some(
-      (call) => call.result === undefined && (call.asked || call.child?.parked === true),
+      (call) =>
+        call.result === undefined && (call.asked || call.child?.parked === true || awaitsAnswer(call)),
     ) ?? false
   );
 }

@@ -23,6 +23,7 @@ import {
   userText,
   type WaitingCall,
 } from "@rondo/core";
+import { awaitsAnswer } from "@rondo/core/driving";
 import { call, say, stop, type Turn } from "../scripted/turns.ts";
 import { answerOf, ownWorld, type World } from "./answers.ts";
 import { disturbances, type Fuel, type WorldAnswer } from "./disturbances.ts";
@@ -44,7 +45,8 @@ function outcomes(state: State, action: Action, world: World): WorldAnswer[] {
   if (run.call !== undefined) list.push(...modelAnswers(state, world));
   if (run.compacting?.call !== undefined) list.push(...summaries());
   for (const one of run.turn?.calls ?? []) {
-    if (one.startedAt !== undefined && one.result === undefined) list.push(...toolAnswers(one.key, state));
+    if (one.startedAt !== undefined && one.result === undefined) list.push(...toolAnswers(one, state));
+    if (awaitsAnswer(one)) list.push(...questionAnswers(one.key));
     const waits = one.permission === undefined || one.permission.answer === "ask";
     if (one.asked && one.result === undefined && waits) list.push(...approvals(one.key));
     if (one.child !== undefined && one.result === undefined) list.push(...childAnswers(one));
@@ -123,7 +125,7 @@ function summaries(): WorldAnswer[] {
   ];
 }
 
-function toolAnswers(key: CallKey, state: State): WorldAnswer[] {
+function toolAnswers({ key, child, question }: Call, state: State): WorldAnswer[] {
   const finished = (name: string, result: CallResult): WorldAnswer => ({
     name: `tool ${key}: ${name}`,
     facts: [{ type: "tool_finished", call: key, result }],
@@ -133,6 +135,26 @@ function toolAnswers(key: CallKey, state: State): WorldAnswer[] {
     finished("error", { content: text("Error: no"), isError: true, code: "threw" }),
     finished("done", { content: text("done"), isError: false, done: true }),
     ...(state.options?.context?.cap === undefined ? [] : [finished("cut", cut)]),
+    ...(child === undefined && (question?.round ?? 0) < mostQuestions
+      ? [
+          {
+            name: `tool ${key}: asks`,
+            facts: [{ type: "tool_waits", call: key, question: "why?" } satisfies Fact],
+          },
+        ]
+      : []),
+  ];
+}
+
+/** How many questions one call may ask. */
+const mostQuestions = 2;
+
+/** What may be said to a question. */
+function questionAnswers(call: CallKey): WorldAnswer[] {
+  const result: CallResult = { content: text("given"), isError: false, code: "answered" };
+  return [
+    { name: `tool ${call}: is answered`, facts: [{ type: "tool_answered", call, answer: "so" }] },
+    { name: `tool ${call}: is given its result`, facts: [{ type: "tool_finished", call, result }] },
   ];
 }
 

@@ -69,7 +69,7 @@ export function abandonedResult(call: Call, _state: State, { texts }: Rules): Ca
 export function unstartedResult(call: Call, { texts }: Rules): CallResult {
   const { child, name, tool } = call;
   const waited = child !== undefined && (child.waiting.length > 0 || child.spent.modelCalls > 0);
-  if (call.begun !== true && !waited)
+  if (call.begun !== true && call.question === undefined && !waited)
     return result("aborted", `${name} was not started: the run was cancelled`);
   return tool?.effect === "write"
     ? result("outcome_unknown", texts.outcomeUnknown(name))

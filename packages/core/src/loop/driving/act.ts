@@ -12,12 +12,12 @@ import { areWordsMissing } from "../../rules/custom-texts.ts";
 import type { Texts } from "../../rules/texts.ts";
 import { isPermission, type Permission } from "../../tool/effect.ts";
 import { doneResult, renderThrown, renderTold } from "../../tool/render.ts";
-import { DoneSignal, TaskComplete } from "../../tool/tool-result.ts";
+import { DoneSignal, TaskComplete, WaitForAnswer } from "../../tool/tool-result.ts";
 import { ChildWaits, type Tool, type ToolContext } from "../../tool.ts";
 import { toolNamed } from "../offered-tools.ts";
 import type { CallCheck, CallResult } from "../records.ts";
 import type { ToolFacts } from "../run-options.ts";
-import type { Call } from "../state.ts";
+import type { Call, Question } from "../state.ts";
 
 /** How a tool's failure becomes a text for the model: its message, or a fixed text. `report` gets what the model does not read: what was masked, and the cause. */
 export type Failures = { texts: Texts; masked: boolean; report(why: string): void };
@@ -25,21 +25,24 @@ export type Failures = { texts: Texts; masked: boolean; report(why: string): voi
 /** Runs a call that was checked before. Its arguments are checked again, to get the schema's output, which is what `execute` takes. */
 export async function act(
   tool: Tool,
-  call: Pick<Call, "args" | "rawArgs" | "check">,
+  call: Pick<Call, "args" | "rawArgs" | "check" | "question">,
   context: ToolContext,
   failures: Failures,
-): Promise<CallResult | ChildWaits> {
+): Promise<CallResult | ChildWaits | WaitForAnswer> {
   const { texts } = failures;
   try {
-    if (call.check.ok && call.check.raw && tool.executeRaw !== undefined)
-      return await renderTold(tool, await tool.executeRaw(call.rawArgs, context));
+    if (call.check.ok && call.check.raw && tool.executeRaw !== undefined) {
+      const returned = await tool.executeRaw(call.rawArgs, context);
+      return isA(WaitForAnswer, returned) ? returned : await renderTold(tool, returned);
+    }
     const checking = tool.check(jsonCopy(call.args));
     const check = await checking;
     if (!check.ok) return renderThrown(texts.invalidArgs(tool.name, check.error));
     // An asynchronous schema may take longer than the run lasts.
     if (checking instanceof Promise && context.signal.aborted)
       return { ...renderThrown(`${tool.name} was not started: the run was cancelled`), code: "aborted" };
-    const returned = await tool.execute(check.value as never, context);
+    const returned = await run(tool, check.value as never, call.question, context);
+    if (isA(WaitForAnswer, returned)) return returned;
     if (returned instanceof ChildWaits) {
       if (context.child !== undefined) return returned;
       throw new Error(
@@ -51,6 +54,7 @@ export async function act(
     return await renderTold(tool, returned);
   } catch (thrown) {
     if (areWordsMissing(thrown)) throw thrown;
+    if (isA(WaitForAnswer, thrown)) return thrown;
     if (isA(TaskComplete, thrown) || isA(DoneSignal, thrown)) return doneResult(thrown);
     const { signal } = context;
     if (isPassedOn(thrown, signal))
@@ -61,6 +65,16 @@ export async function act(
     // What is thrown after the signal has fired is taken as a consequence of it.
     return signal.aborted ? { ...result, code: "aborted" } : result;
   }
+}
+
+/** A call that was answered goes on where it asked; any other begins. */
+function run(tool: Tool, args: never, question: Question | undefined, context: ToolContext): unknown {
+  if (question?.answer === undefined) return tool.execute(args, context);
+  if (tool.resume === undefined)
+    throw new Error(
+      "its question was answered, and the tool cannot go on with the answer any more: it has no resume",
+    );
+  return tool.resume(args, question.answer.value, context);
 }
 
 /** Reports what the model does not read of an error. */

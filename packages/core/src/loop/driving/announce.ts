@@ -19,12 +19,30 @@ import {
   limitReasons,
   type RecordOf,
 } from "../records.ts";
-import { type Call, callIn, isOpen, modelInUse, type Run, type State, withRun } from "../state.ts";
+import {
+  awaitsAnswer,
+  type Call,
+  callIn,
+  isOpen,
+  modelInUse,
+  type Run,
+  type State,
+  withRun,
+} from "../state.ts";
 
 /** A call as events show it. */
 export function viewOf(call: Call): CallView {
-  const { key, id, name, args, interrupted } = call;
-  return { key, id, name, args, ...(interrupted ? { interrupted } : {}) };
+  const { key, id, name, args, interrupted, question } = call;
+  return {
+    key,
+    id,
+    name,
+    args,
+    ...(interrupted ? { interrupted } : {}),
+    ...(question !== undefined && awaitsAnswer(call)
+      ? { question: { asked: question.asked, round: question.round } }
+      : {}),
+  };
 }
 
 /** A call inside a sub-agent, as events of its parent show it. */
@@ -79,6 +97,8 @@ function announced(record: LogRecord, before: State, after: State, session: stri
       return callSeen(before, record.call).map((call) => ({ type: "tool_start", call }));
     case "tool_finished":
       return [...toolFinished(record, before), ...stepEnds(before, after, step)];
+    case "tool_waits":
+      return toolWaits(record, before, after);
     case "approval_asked":
       return record.calls
         .flatMap((key) => callSeen(before, key))
@@ -143,12 +163,23 @@ function delivered({ ids }: RecordOf<"delivered">, { inbox }: State): RondoEvent
     }));
 }
 
-/** The calls inside a sub-agent for which no approval was asked before. */
+function toolWaits({ call: key }: RecordOf<"tool_waits">, before: State, after: State): RondoEvent[] {
+  const call = callIn(after.run, key);
+  const isAsked = call !== undefined && call !== callIn(before.run, key);
+  return isAsked ? [{ type: "answer_request", call: viewOf(call) }] : [];
+}
+
+/** The calls inside a sub-agent that did not wait before. */
 function childWaits({ call: key }: RecordOf<"child_waits">, before: State, after: State): RondoEvent[] {
-  const known = waitingInside(before).map(({ inside }) => inside.id);
+  const known = waitingInside(before);
+  const isKnown = ({ id, question }: WaitingCall): boolean =>
+    known.some(({ inside: one }) => one.id === id && one.question?.round === question?.round);
   return waitingInside(after)
-    .filter(({ call, inside }) => call.key === key && !known.includes(inside.id))
-    .map(({ call, inside }) => ({ type: "approval_request", call: viewInside(call, inside) }));
+    .filter(({ call, inside }) => call.key === key && !isKnown(inside))
+    .map(({ call, inside }) => ({
+      type: inside.question === undefined ? "approval_request" : "answer_request",
+      call: viewInside(call, inside),
+    }));
 }
 
 /** A message that came after the run had continued is queued, and gets its event when it is delivered. */

@@ -100,8 +100,8 @@ export class Children {
   /** Passes a record on to the children it concerns. */
   see(record: LogRecord): void {
     if (record.type === "approval_passed") {
-      const { call, inside, said } = record;
-      this.#hearing.get(call)?.({ inside, said });
+      const { call, inside, round, said } = record;
+      this.#hearing.get(call)?.({ inside, said, ...(round === undefined ? {} : { round }) });
       return;
     }
     if (record.type === "tool_finished" || (record.type === "child_waits" && record.parked)) {

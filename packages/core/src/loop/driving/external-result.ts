@@ -3,14 +3,25 @@
 // Rendering calls the tool's `tell`, which is user code, and may fail like the tool itself.
 
 import { type Thrown, thrownIn } from "../../errors.ts";
+import type { Json } from "../../message.ts";
 import { inAnyWords } from "../../rules/custom-texts.ts";
 import type { Rules } from "../../rules/rule.ts";
 import { returnedFor } from "../../tool/external-result.ts";
 import { renderTold } from "../../tool/render.ts";
 import type { Tool } from "../../tool.ts";
 import type { BroughtResult } from "../child-facts.ts";
-import type { CallResult } from "../records.ts";
+import type { CallResult, Fact } from "../records.ts";
+import { awaitsAnswer, type Call } from "../state.ts";
 import { type Failures, reportThrown, resultOfThrown } from "./act.ts";
+
+/** What was given to `answer`, as a fact. */
+export type BroughtFact = Fact & { type: "tool_finished" | "tool_answered" };
+
+/** The answer to the question of a call whose tool goes on with it. Undefined: what was given is the call's result. */
+export function answerIn(given: BroughtResult, call: Call, tool: Tool | undefined): Json | undefined {
+  const isRaw = call.check.ok && call.check.raw === true;
+  return tool?.resume === undefined || isRaw || !awaitsAnswer(call) ? undefined : given.value;
+}
 
 /** The result as it was given, without the tool's rendering. */
 export function externalResult(given: BroughtResult): CallResult {

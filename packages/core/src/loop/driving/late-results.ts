@@ -2,7 +2,7 @@
 //
 // Every driver uses it, so that a late result is recorded in the same way everywhere.
 
-import type { Fact } from "../records.ts";
+import type { CallResult, Fact } from "../records.ts";
 import { type Call, callIn, type State } from "../state.ts";
 
 /** A result that was given to `answer`: no tool was started for it. */
@@ -12,6 +12,7 @@ export const isExternalResult = (fact: Fact): boolean =>
 const outcomes: ReadonlySet<Fact["type"]> = new Set<Fact["type"]>([
   "child_waits",
   "tool_finished",
+  "tool_waits",
   "model_finished",
   "model_failed",
   "summary_finished",
@@ -48,15 +49,22 @@ export function timely(arriving: Arriving, { run }: State): Fact {
     return run?.call === undefined ? { type: "late_result", call: null } : fact;
   if (fact.type === "summary_finished" || fact.type === "summary_failed")
     return run?.compacting?.call === undefined ? { type: "late_result", call: null } : fact;
-  if (fact.type !== "tool_finished" && fact.type !== "child_waits") return fact;
+  if (fact.type !== "tool_finished" && fact.type !== "tool_waits" && fact.type !== "child_waits") return fact;
   const call = callIn(run, fact.call);
   if (call !== undefined && call.result === undefined && !(isExternalResult(fact) && isDecided(call)))
     return fact;
   if (fact.type === "tool_finished") return { type: "late_result", call: fact.call, result: fact.result };
+  if (fact.type === "tool_waits") return { type: "late_result", call: fact.call, result: unheard };
   const { spent } = fact;
   const stopped = { content: [], isError: true, ...(spent === undefined ? {} : { spent }) };
   return { type: "late_result", call: fact.call, result: stopped, open: true };
 }
+
+/** What is stored of a question that came too late: nobody is asked. */
+const unheard: CallResult = {
+  content: [{ type: "text", text: "it asked a question" }],
+  isError: true,
+};
 
 function unasked({ asked: _asked, ...fact }: Arriving): Fact {
   return fact as Fact;

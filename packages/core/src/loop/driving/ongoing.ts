@@ -10,6 +10,7 @@ import { answeringInText } from "../../output/answers.ts";
 import { areWordsMissing, inAnyWords } from "../../rules/custom-texts.ts";
 import type { Rules } from "../../rules/rule.ts";
 import { renderThrown } from "../../tool/render.ts";
+import { WaitForAnswer } from "../../tool/tool-result.ts";
 import { ChildWaits, type ToolContext } from "../../tool.ts";
 import type { Action, HookAsk } from "../action.ts";
 import type { BroughtResult } from "../child-facts.ts";
@@ -22,7 +23,7 @@ import { act, checkCalls, type Failures } from "./act.ts";
 import { type Answered, askHook, askKey } from "./ask-hooks.ts";
 import { type Capping, cappingOf } from "./capping.ts";
 import { Children } from "./children.ts";
-import { externalResult, toldBy, toldThrown } from "./external-result.ts";
+import { answerIn, type BroughtFact, externalResult, toldBy, toldThrown } from "./external-result.ts";
 import type { Arriving } from "./late-results.ts";
 import { answerFrom, failureFrom } from "./model-answer.ts";
 import { ModelCall } from "./model-call.ts";
@@ -174,7 +175,9 @@ export class OngoingWork {
     const era = this.#era;
     this.#away.add(key);
     void act(tool, call, context, failures)
-      .then((whole) => (whole instanceof ChildWaits ? whole : capping.arrived(whole)))
+      .then((whole) =>
+        whole instanceof ChildWaits || whole instanceof WaitForAnswer ? whole : capping.arrived(whole),
+      )
       .catch((thrown: unknown) => {
         if (areWordsMissing(thrown)) post(endsOver(thrown));
         // Without a result the loop would wait for the call for ever.
@@ -183,6 +186,10 @@ export class OngoingWork {
       .then((result) => {
         if (this.#toolCalls.get(key) === controller) this.#toolCalls.delete(key);
         if (era === this.#era) this.#away.delete(key);
+        if (result instanceof WaitForAnswer) {
+          post({ type: "tool_waits", call: key, question: result.question });
+          return;
+        }
         post(
           result instanceof ChildWaits
             ? {
@@ -238,14 +245,19 @@ export class OngoingWork {
     return { controller, context, capping: this.#capping(call) };
   }
 
-  /** A result given to `answer`, rendered and cut like a tool's. */
-  brought(key: CallKey, given: BroughtResult): CallResult | Promise<CallResult> {
+  /** What was given to `answer`: the answer that the call's tool goes on with, or else the call's result, rendered and cut like a tool's. */
+  brought(key: CallKey, given: BroughtResult): BroughtFact | Promise<BroughtFact> {
     const { rules, tools } = this.#shell;
     const call = callIn(this.#driving.state().run, key);
-    if (call === undefined) return externalResult(given);
-    const whole = toldBy(tools.get(call.name), call.name, given, rules, this.#failures(call, rules));
+    const settled = (result: CallResult): BroughtFact => ({ type: "tool_finished", call: key, result });
+    if (call === undefined) return settled(externalResult(given));
+    const tool = tools.get(call.name);
+    const answer = answerIn(given, call, tool);
+    if (answer !== undefined) return { type: "tool_answered", call: key, answer };
     const { arrived } = this.#capping(call);
-    return whole instanceof Promise ? whole.then(arrived) : arrived(whole);
+    const whole = toldBy(tool, call.name, given, rules, this.#failures(call, rules));
+    const cut = whole instanceof Promise ? whole.then(arrived) : arrived(whole);
+    return cut instanceof Promise ? cut.then(settled) : settled(cut);
   }
 
   /** The result of a call that ran elsewhere, such as a sub-agent on another machine, rendered and cut like one from here. */

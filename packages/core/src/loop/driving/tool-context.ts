@@ -31,7 +31,7 @@ export function toolContext(
   ongoing: ReadonlyMap<CallKey, AbortController>,
   child: { child?: ChildStart },
 ): ToolContext {
-  const { key, id, startedAs } = call;
+  const { key, id, question, startedAs } = call;
   return {
     signal: controller.signal,
     // `startedAs` is set by `tool_started`, before the call runs or is reconciled.
@@ -43,6 +43,7 @@ export function toolContext(
       driving.tell({ type: "tool_update", call: viewOf(call), progress, ...more });
     },
     now: () => clock.now(),
+    ...(question === undefined ? {} : { asked: question.asked }),
     deps: given,
     resolve: resolver(given),
     output: async (ref: string): Promise<string | undefined> => blobs?.get(session, ref),

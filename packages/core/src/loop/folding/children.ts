@@ -5,8 +5,8 @@
 // abandoned: it stays in the state until it has ended, whoever drives by then.
 
 import { addUsage } from "../../message.ts";
-import type { ChildCall, LeftChild, Spent } from "../child-facts.ts";
-import { addSpent, nothingSpent } from "../children.ts";
+import type { ChildCall, LeftChild, PassedAnswer, Spent } from "../child-facts.ts";
+import { addSpent, isAnswerTo, nothingSpent } from "../children.ts";
 import type { CallResult, RecordOf } from "../records.ts";
 import { type Call, callIn, type Run, type State } from "../state.ts";
 
@@ -59,8 +59,8 @@ export function parkChild(call: Call, record: RecordOf<"child_waits">): Call {
   if (!record.parked) return { ...call, child: { ...child, waiting } };
   const { startedAt: _startedAt, ...stopped } = call;
   // Answers that came while it was parking must still be passed on; those it has received are dropped.
-  const isOpen = (id: string): boolean => waiting.some((one) => one.id === id);
-  const answers = child.answers.slice(child.told).filter(({ inside }) => isOpen(inside));
+  const isOpen = (answer: PassedAnswer): boolean => waiting.some((one) => isAnswerTo(answer, one));
+  const answers = child.answers.slice(child.told).filter(isOpen);
   const spent = record.spent === undefined ? child.spent : addSpent(child.spent, record.spent);
   return { ...stopped, child: { ...child, parked: record.left !== true, waiting, answers, told: 0, spent } };
 }
@@ -68,9 +68,11 @@ export function parkChild(call: Call, record: RecordOf<"child_waits">): Call {
 /** A call of a child was answered; the first answer counts. */
 export function passAnswer(call: Call, record: RecordOf<"approval_passed">): Call {
   const { child } = call;
-  const { inside, said } = record;
-  if (child === undefined || child.answers.some((one) => one.inside === inside)) return call;
-  return { ...call, child: { ...child, answers: [...child.answers, { inside, said }] } };
+  const { inside, round, said } = record;
+  const isKnown = (one: PassedAnswer): boolean => one.inside === inside && one.round === round;
+  if (child === undefined || child.answers.some(isKnown)) return call;
+  const answer = { inside, said, ...(round === undefined ? {} : { round }) };
+  return { ...call, child: { ...child, answers: [...child.answers, answer] } };
 }
 
 /** Ending a child takes a few writes to the journal: it is waited for at least this long, however short the grace. */

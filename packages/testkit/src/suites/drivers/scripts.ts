@@ -6,6 +6,7 @@
 import type { DriverScript } from "./scenes.ts";
 import { contextScripts } from "./scripts-context.ts";
 import { grantScripts } from "./scripts-grants.ts";
+import { questionScripts } from "./scripts-questions.ts";
 import { runScripts } from "./scripts-runs.ts";
 import { spokenScripts } from "./scripts-spoken.ts";
 import { stepScripts } from "./scripts-steps.ts";
@@ -19,6 +20,7 @@ export const driverScripts: readonly DriverScript[] = [
   ...stepScripts,
   ...spokenScripts,
   ...grantScripts,
+  ...questionScripts,
   ...contextScripts,
   ...subAgentScripts,
   ...treeScripts,
