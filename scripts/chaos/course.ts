@@ -209,13 +209,24 @@ async function toTheEnd(
   }
 }
 
+async function abortedFor(session: Session, why: string): Promise<RunResult | undefined> {
+  session.abort(why);
+  await session.settled();
+  return session.result;
+}
+
 /** @returns undefined when nobody ever answers */
 async function answered(seed: number, plan: Plan, session: Session): Promise<RunResult | undefined> {
   const [waiting] = session.pending;
   if (waiting === undefined) return undefined;
-  const { id, args, child, interrupted } = waiting;
+  const { id, args, child, interrupted, question } = waiting;
   const roll = new Chance(seed, plan.name, "approval", JSON.stringify(args)).below(20);
   try {
+    if (question !== undefined) {
+      if (roll === 8) return undefined;
+      if (roll === 9) return await abortedFor(session, "nobody is there to answer");
+      return await session.answer(id, roll < 3 ? new Error("nobody wants that") : { round: question.round });
+    }
     if (roll < 3) return await session.deny(id, "not now");
     if (roll === 3) return await session.deny(id, "and no more", { stop: true });
     if (roll < 6 && interrupted !== true)
@@ -224,11 +235,7 @@ async function answered(seed: number, plan: Plan, session: Session): Promise<Run
       return await session.approve(id, { always: { args: "any", uses: 2 } });
     if (roll === 8) return undefined;
     if (roll === 10) return await session.answer(id, "somebody did it by hand");
-    if (roll === 9) {
-      session.abort("nobody is there to ask");
-      await session.settled();
-      return session.result;
-    }
+    if (roll === 9) return await abortedFor(session, "nobody is there to ask");
     return await session.approve(id);
   } catch (thrown) {
     // Somebody else answered first: the run has continued.

@@ -14,6 +14,7 @@ const doers: ReadonlyMap<string, "write" | "idempotent"> = new Map([
   ["note", "write"],
   ["stamp", "write"],
   ["publish", "write"],
+  ["order", "write"],
   ["post", "write"],
 ] as const);
 

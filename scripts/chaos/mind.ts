@@ -59,7 +59,9 @@ export class Minds {
     if (isSummary(request)) return summary(request);
     const odd = chance.is(plan.trouble / 2) ? chance.below(8) : -1;
     const tools =
-      who === "" ? plan.tools : ["look", "note", "publish"].filter((one) => plan.tools.includes(one));
+      who === ""
+        ? plan.tools
+        : ["look", "note", "publish", "order"].filter((one) => plan.tools.includes(one));
     const asked = chance.many(1 + chance.few(3), () => chance.pick(tools));
     const turn: WireTurn[] = [
       ...(chance.is(0.2) && request.protocol !== "openai-chat" ? [think("What is there to do?")] : []),

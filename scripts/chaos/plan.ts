@@ -63,7 +63,7 @@ export interface Plan {
 }
 
 const always = ["look", "big", "note", "set"];
-const sometimes = ["stamp", "publish", "post", "helper", "done"];
+const sometimes = ["stamp", "publish", "order", "post", "helper", "done"];
 
 /** @param mortal its process is killed, which only a session survives */
 export function planOf(seed: number, name: string, mortal: boolean): Plan {

@@ -46,7 +46,7 @@ export function sceneOf(plan: Plan, { seed, addresses, world, lies = {} }: Scene
   const helper: AgentOptions = {
     model: modelOf(plan, plan.protocol, addresses),
     system: "You help.",
-    tools: own.filter(({ name }) => ["look", "note", "publish"].includes(name)),
+    tools: own.filter(({ name }) => ["look", "note", "publish", "order"].includes(name)),
     maxSteps: 5,
     retry: { ...retry, attempts: 2 },
     clocks,

@@ -37,7 +37,7 @@ export class Tally {
     count(this.#faces, isMortal(name) ? "killed session" : plan.face);
     for (const ending of came.endings) count(this.endings, ending);
     for (const [kind, many] of Object.entries(came.failures)) count(this.#failures, kind, many);
-    const { answers, retries, fallbacks, chosen, tools, brought, unknown } = came;
+    const { answers, retries, fallbacks, chosen, tools, brought, questions, unknown } = came;
     const { compactions, delivered, resumed, records } = came;
     for (const [what, many] of Object.entries({
       records,
@@ -47,6 +47,7 @@ export class Tally {
       "on a fall-back": fallbacks,
       "on a chosen model": chosen,
       "results brought": brought,
+      "questions answered": questions,
       "messages delivered": delivered,
       compactions,
       "runs gone on with": resumed,

@@ -3,7 +3,7 @@
 // Its arguments determine how a call goes (`roll`, 0 to 999, drawn by the mind), so that the same call goes the same way
 // in every process. Waits are real, and short.
 
-import { DoneSignal, RondoError, type Tool, type ToolContext, tool } from "@rondo/core";
+import { DoneSignal, RondoError, type Tool, type ToolContext, tool, waitForAnswer } from "@rondo/core";
 import type { World } from "./world.ts";
 
 interface Args {
@@ -130,6 +130,22 @@ export function toolsOf(world: World, names: readonly string[], lies: { note?: "
       permission: "ask",
       timeoutMs,
       execute: writing("published"),
+    }),
+    tool({
+      name: "order",
+      description: "orders something, and asks before it does",
+      inputSchema,
+      keys,
+      timeoutMs,
+      execute: ({ on = "", roll = 0 }: Args, context) =>
+        roll % 4 === 0
+          ? writing("ordered")({ on, roll }, context)
+          : waitForAnswer({ on, again: roll % 3 === 0 }),
+      resume: ({ on = "", roll = 0 }: Args, answer, context) => {
+        const { again } = context.asked as { again: boolean };
+        if (again) return waitForAnswer({ on, again: false, after: answer });
+        return writing("ordered")({ on, roll }, context);
+      },
     }),
     tool({
       name: "post",

@@ -53,6 +53,8 @@ export interface Came {
   chosen: number;
   /** Calls whose result was given from outside. */
   brought: number;
+  /** Questions of tools that were answered. */
+  questions: number;
   tools: number;
   unknown: number;
   compactions: number;
@@ -71,6 +73,7 @@ export const emptyCame = (): Came => ({
   fallbacks: 0,
   chosen: 0,
   brought: 0,
+  questions: 0,
   tools: 0,
   unknown: 0,
   compactions: 0,
@@ -273,6 +276,9 @@ class Walk {
       case "approval_given":
         if (record.approval.answer !== "deny" && callIn(before, record.call)?.interrupted === true)
           this.#allowOnceMore(record.call);
+        return;
+      case "tool_answered":
+        came.questions += 1;
         return;
       case "tool_finished":
         this.#finished(record, before);
