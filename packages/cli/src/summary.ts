@@ -12,7 +12,7 @@ import {
   type State,
   textOf,
 } from "@rondo/core";
-import { pendingIn } from "@rondo/core/driving";
+import { awaitingApproval } from "@rondo/core/driving";
 import { driverOf } from "./invocation.ts";
 
 /** Rules for folding: only rules that keep state matter to it, and for mere reading none do. */
@@ -33,13 +33,6 @@ export interface RunSummary {
 }
 
 /** What a person calls a call: its key; inside a sub-agent, its id with the path to it. */
-/** What a call's tool asks, in words: the text of a question that has one, or JSON. */
-export function questionText({ question }: CallView): string {
-  const asked = question?.asked;
-  const text = typeof asked === "object" && asked !== null && "text" in asked ? asked.text : asked;
-  return typeof text === "string" ? text : JSON.stringify(asked);
-}
-
 export const callName = ({ key, id, child }: CallView): string => (child === undefined ? key : id);
 
 /** The task a run was started with, as text. */
@@ -74,6 +67,6 @@ function statusOf(state: State, records: readonly LogRecord[]): string {
   const { run } = state;
   if (run === undefined) return "empty";
   if (run.end !== undefined) return run.end.reason;
-  if (pendingIn(state).length > 0) return "waiting";
+  if (awaitingApproval(state).length > 0) return "waiting";
   return driverOf(records) === undefined ? "interrupted" : "running";
 }

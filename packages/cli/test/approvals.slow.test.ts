@@ -1,5 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { Agent, tool, waitForAnswer } from "@rondo/core";
+import { sqliteJournal } from "@rondo/journal";
+import { call, say, scripted } from "@rondo/testkit";
 import { describe, expect, it } from "vitest";
 import { mind, newestRecords, type Place, place, rondo, runWith } from "./command.ts";
 
@@ -157,5 +160,33 @@ describe("a run that waits for an approval", () => {
     expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual(newestRecords(at).records);
     const listed = JSON.parse((await rondo(at, ["runs", "--json"])).stdout) as object;
     expect(listed).toMatchObject({ id, steps: 2, status: "completed", task: "do it" });
+  });
+});
+
+describe("a run whose tool asks a question", () => {
+  /** The journal of a program of somebody's own, whose tool waits for an answer. */
+  async function asked(at: Place): Promise<string> {
+    const journal = sqliteJournal(at.journal);
+    const ask = tool({
+      name: "ask_person",
+      description: "Asks",
+      inputSchema: { type: "object" },
+      execute: () => waitForAnswer({ text: "Which colour?" }),
+    });
+    const agent = new Agent({ model: scripted([call("ask_person"), say("never")]), tools: [ask], journal });
+    const { session } = await agent.run("paint it");
+    await journal.close();
+    return session;
+  }
+
+  it("is shown with the question, and goes on where its program is", async () => {
+    const at = place();
+    const id = await asked(at);
+    expect((await rondo(at, ["runs"])).stdout).toContain("waiting");
+    const shown = await rondo(at, ["show", id]);
+    expect(shown.stdout).toContain('asks {"text":"Which colour?"}');
+    expect(shown.stdout).toMatch(/waits for an answer of \d+\.0 ask_person/);
+    const out = await rondo(at, ["resume", id]);
+    expect(out.stderr).toContain("go on with it there");
   });
 });

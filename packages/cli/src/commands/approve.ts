@@ -8,7 +8,7 @@ import {
   type Tool,
   toolResult,
 } from "@rondo/core";
-import { pendingIn } from "@rondo/core/driving";
+import { awaitingApproval } from "@rondo/core/driving";
 import type { Console } from "../console/console.ts";
 import { Failure, UsageError } from "../console/failure.ts";
 import { plainText, visibleText } from "../console/plain-text.ts";
@@ -78,20 +78,18 @@ export const deny: Command = {
 export const answer: Command = {
   name: "answer",
   words: 'RUN CALL "RESULT"',
-  does: "Answer the question of a waiting call's tool, or give a result for a call instead of running it, and continue the run",
+  does: "Give a result for a waiting call instead of running it, and continue the run",
   maxWords: Number.POSITIVE_INFINITY,
   options: {
-    error: { type: "boolean", does: "The call ends with it, as an error" },
+    error: { type: "boolean", does: "Give the result as an error" },
     ...goOnOptions,
   },
   act: async (args, console) => {
     const [run, call, ...words] = args.words;
     if (words.length === 0)
       throw new UsageError("a result is missing: give the run, the call and its result");
-    const text = words.join(" ");
-    return answerCall(run, call, args, console, (session, name) =>
-      session.answer(name, args.has("error") ? toolResult(text, { isError: true }) : text),
-    );
+    const result = toolResult(words.join(" "), { isError: args.has("error") });
+    return answerCall(run, call, args, console, (session, name) => session.answer(name, result));
   },
 };
 
@@ -125,12 +123,12 @@ function answerCall(
 
 /** The waiting call that is meant: by its key or id, or the only one. */
 function waiting({ id: run, records }: FoundRun, given: string | undefined, flag: string): CallView {
-  const pending = pendingIn(stateOf(records));
+  const pending = awaitingApproval(stateOf(records));
   const [only] = pending;
   const list = pending.map((call) => `${callName(call)} (${plainText(call.name)})`).join(", ");
   if (only === undefined)
     throw new Failure(
-      `no call of run ${run} waits for an approval or an answer; go on with it by ${rondo} resume ${run}${flag}`,
+      `no call of run ${run} waits for an approval; go on with it by ${rondo} resume ${run}${flag}`,
     );
   if (given === undefined) {
     if (pending.length === 1) return only;

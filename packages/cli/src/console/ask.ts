@@ -6,7 +6,6 @@
 import { createInterface, type Interface } from "node:readline/promises";
 import type { CallView, JsonObject, Tool } from "@rondo/core";
 import { messageOf } from "@rondo/core";
-import { questionText } from "../summary.ts";
 import type { Console } from "./console.ts";
 import { visibleJson, visibleText } from "./plain-text.ts";
 
@@ -15,9 +14,7 @@ export type Answer =
   /** This call, and every later one of its tool in this run. */
   | { answer: "always" }
   | { answer: "deny"; reason?: string }
-  | { answer: "edit"; args: JsonObject }
-  /** To the question of the call's tool. */
-  | { answer: "answer"; text: string };
+  | { answer: "edit"; args: JsonObject };
 
 /**
  * Asks about one call. Undefined when nobody answers any more: the input has ended, or the signal fired.
@@ -38,7 +35,6 @@ export async function askAbout(
   io.signal.addEventListener("abort", close, { once: true });
   if (io.signal.aborted) close();
   try {
-    if (call.question !== undefined) return await answer(reader, closed.signal, call, console);
     show(call, console);
     return await decide(reader, closed.signal, call, tool, console);
   } catch (thrown) {
@@ -63,20 +59,6 @@ function show(call: CallView, console: Console): void {
     const lines = text.split("\n");
     if (lines.length === 1) console.errorLine(`  ${visibleText(name)}: ${text}`);
     else console.errorLine(`  ${visibleText(name)}:\n${lines.map((line) => `    ${line}`).join("\n")}`);
-  }
-}
-
-/** The answer to a tool's question. An empty line asks again. */
-async function answer(
-  reader: Interface,
-  signal: AbortSignal,
-  call: CallView,
-  console: Console,
-): Promise<Answer> {
-  const question = `${visibleText(`${call.name} asks: ${questionText(call)}`)} `;
-  for (;;) {
-    const text = (await reader.question(console.paintError("yellow", question), { signal })).trim();
-    if (text !== "") return { answer: "answer", text };
   }
 }
 

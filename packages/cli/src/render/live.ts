@@ -7,7 +7,6 @@ import { type CallView, callsOf, type RondoEvent, textOf } from "@rondo/core";
 import type { Paint } from "../console/console.ts";
 import { TerminalText } from "../console/plain-text.ts";
 import { contentText, evidenceText, oneLine, shortArgs, someLines } from "../console/shorten.ts";
-import { questionText } from "../summary.ts";
 import { stageLine } from "./context.ts";
 import { spanText } from "./usage.ts";
 
@@ -89,9 +88,6 @@ export class LiveView {
       if (event.event.type !== "run_start" && event.event.type !== "run_end") this.hear(event.event);
     } else if (event.type === "approval_request") {
       if (approvals) this.#line(`${this.#callLine(event.call)} ${paint("yellow", "needs approval")}`);
-    } else if (event.type === "answer_request") {
-      const asked = oneLine(questionText(event.call), 2_000);
-      if (approvals) this.#line(`${nameOf(event.call)} ${paint("yellow", `asks: ${asked}`)}`);
     } else if (event.type !== "warning" || this.#isNew(event)) {
       const said = remarkOn(event);
       if (said !== undefined) this.#line(paint(...said));

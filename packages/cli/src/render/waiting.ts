@@ -3,7 +3,7 @@
 import type { CallView } from "@rondo/core";
 import { visibleText } from "../console/plain-text.ts";
 import { rondo } from "../line/command-name.ts";
-import { callName, questionText } from "../summary.ts";
+import { callName } from "../summary.ts";
 
 /**
  * What waits, and how to answer it.
@@ -14,31 +14,23 @@ export function waitingLines(
   run: string,
   journalOption: string | undefined,
 ): string[] {
-  const shown = calls.map((call) => `  ${callName(call)}  ${visibleText(whatWaits(call))}`);
+  const shown = calls.map(
+    (call) => `  ${callName(call)}  ${visibleText(`${call.name} ${JSON.stringify(call.args)}`)}`,
+  );
   const [first] = calls;
   if (first === undefined)
     return [`run ${run} waits; go on with: ${rondo} resume ${run}${journalOption ?? ""}`];
-  const what = first.question === undefined ? "an approval" : "an answer";
-  if (journalOption === undefined) {
-    const way =
-      first.question === undefined
-        ? `Approve in advance with --allow ${first.name} or --yes, or omit`
-        : "Omit";
+  if (journalOption === undefined)
     return [
-      `waits for ${what}:`,
+      "waits for an approval:",
       ...shown,
-      `nobody can give it, because the run is not kept in a journal. ${way} --no-journal`,
+      `nobody can give it, because the run is not kept in a journal. Approve in advance with --allow ${first.name} or --yes, or omit --no-journal`,
     ];
-  }
-  const to = `${run} ${callName(first)}`;
-  const ways =
-    first.question === undefined
-      ? [`approve ${to}${journalOption}`, `deny ${to} "why not"${journalOption}`]
-      : [`answer ${to} "the answer"${journalOption}`];
-  return [`run ${run} waits for ${what}:`, ...shown, "to go on:", ...ways.map((way) => `  ${rondo} ${way}`)];
+  return [
+    `run ${run} waits for an approval:`,
+    ...shown,
+    "to go on:",
+    `  ${rondo} approve ${run} ${callName(first)}${journalOption}`,
+    `  ${rondo} deny ${run} ${callName(first)} "why not"${journalOption}`,
+  ];
 }
-
-const whatWaits = (call: CallView): string =>
-  call.question === undefined
-    ? `${call.name} ${JSON.stringify(call.args)}`
-    : `${call.name} asks: ${questionText(call)}`;

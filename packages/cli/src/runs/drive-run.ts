@@ -116,10 +116,9 @@ export async function askAll(
   const answers = new Map<CallView, Answer>();
   for (const call of calls) {
     const tool = tools.find((one) => one.name === call.name);
-    const said: Answer | undefined =
-      always.has(call.name) && call.question === undefined
-        ? { answer: "approve" }
-        : await askAbout(call, tool, console, io);
+    const said: Answer | undefined = always.has(call.name)
+      ? { answer: "approve" }
+      : await askAbout(call, tool, console, io);
     if (said === undefined) break;
     if (said.answer === "always") always.add(call.name);
     answers.set(call, said);
@@ -135,7 +134,6 @@ export async function answer(session: Session, answers: ReadonlyMap<CallView, An
   for (const [call, said] of answers) {
     const name = callName(call);
     if (said.answer === "deny") handed.push(session.deny(name, said.reason));
-    else if (said.answer === "answer") handed.push(session.answer(name, said.text));
     else if (said.answer === "edit") handed.push(session.edit(name, said.args));
     else handed.push(session.approve(name));
   }

@@ -21,6 +21,8 @@ export interface ToolFacts {
   version?: number | string;
   /** It has `reconcile`: it can find out what became of an interrupted call. */
   reconciles?: true;
+  /** It goes on with the answer to its question; absent: the answer is the result. */
+  resumes?: true;
   /** Arguments that are shell code: in them a grant's wildcard does not match a second command. */
   shellArgs?: string[];
   /** A call of it is a sub-agent: it has a session of its own, and spends from what this run has left. */

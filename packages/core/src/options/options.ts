@@ -250,6 +250,7 @@ function toolFacts(tool: Tool, toolTimeoutMs: number): ToolFacts {
     timeoutMs,
     ...(when === undefined ? {} : { when }),
     ...(tool.reconcile === undefined ? {} : { reconciles: true }),
+    ...(tool.resume === undefined ? {} : { resumes: true }),
     ...(shellArgs.length === 0 ? {} : { shellArgs: [...shellArgs] }),
     ...(version === undefined ? {} : { version }),
     ...(agent === undefined ? {} : { agent }),

@@ -18,9 +18,9 @@ import { type Failures, reportThrown, resultOfThrown } from "./act.ts";
 export type BroughtFact = Fact & { type: "tool_finished" | "tool_answered" };
 
 /** The answer to the question of a call whose tool goes on with it. Undefined: what was given is the call's result. */
-export function answerIn(given: BroughtResult, call: Call, tool: Tool | undefined): Json | undefined {
+export function answerIn(given: BroughtResult, call: Call): Json | undefined {
   const isRaw = call.check.ok && call.check.raw === true;
-  return tool?.resume === undefined || isRaw || !awaitsAnswer(call) ? undefined : given.value;
+  return call.tool?.resumes !== true || isRaw || !awaitsAnswer(call) ? undefined : given.value;
 }
 
 /** The result as it was given, without the tool's rendering. */

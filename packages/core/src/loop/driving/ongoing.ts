@@ -251,11 +251,10 @@ export class OngoingWork {
     const call = callIn(this.#driving.state().run, key);
     const settled = (result: CallResult): BroughtFact => ({ type: "tool_finished", call: key, result });
     if (call === undefined) return settled(externalResult(given));
-    const tool = tools.get(call.name);
-    const answer = answerIn(given, call, tool);
+    const answer = answerIn(given, call);
     if (answer !== undefined) return { type: "tool_answered", call: key, answer };
     const { arrived } = this.#capping(call);
-    const whole = toldBy(tool, call.name, given, rules, this.#failures(call, rules));
+    const whole = toldBy(tools.get(call.name), call.name, given, rules, this.#failures(call, rules));
     const cut = whole instanceof Promise ? whole.then(arrived) : arrived(whole);
     return cut instanceof Promise ? cut.then(settled) : settled(cut);
   }
