@@ -12,7 +12,7 @@ import {
   type State,
   textOf,
 } from "@rondo/core";
-import { awaitingApproval } from "@rondo/core/driving";
+import { pendingIn } from "@rondo/core/driving";
 import { driverOf } from "./invocation.ts";
 
 /** Rules for folding: only rules that keep state matter to it, and for mere reading none do. */
@@ -67,6 +67,6 @@ function statusOf(state: State, records: readonly LogRecord[]): string {
   const { run } = state;
   if (run === undefined) return "empty";
   if (run.end !== undefined) return run.end.reason;
-  if (awaitingApproval(state).length > 0) return "waiting";
+  if (pendingIn(state).length > 0) return "waiting";
   return driverOf(records) === undefined ? "interrupted" : "running";
 }

@@ -8,7 +8,7 @@ import {
   type Tool,
   toolResult,
 } from "@rondo/core";
-import { awaitingApproval } from "@rondo/core/driving";
+import { pendingIn } from "@rondo/core/driving";
 import type { Console } from "../console/console.ts";
 import { Failure, UsageError } from "../console/failure.ts";
 import { plainText, visibleText } from "../console/plain-text.ts";
@@ -123,7 +123,7 @@ function answerCall(
 
 /** The waiting call that is meant: by its key or id, or the only one. */
 function waiting({ id: run, records }: FoundRun, given: string | undefined, flag: string): CallView {
-  const pending = awaitingApproval(stateOf(records));
+  const pending = pendingIn(stateOf(records));
   const [only] = pending;
   const list = pending.map((call) => `${callName(call)} (${plainText(call.name)})`).join(", ");
   if (only === undefined)

@@ -17,7 +17,7 @@ import {
 import { allow, countGrantUse, revoke } from "./folding/grants.ts";
 import { hookAnswered, untransformed } from "./folding/hooks.ts";
 import { beginMemories, remember } from "./folding/memories.ts";
-import { takeAnswer, waitForAnswer } from "./folding/question.ts";
+import { answerQuestion, askQuestion } from "./folding/question.ts";
 import { compact, endSummary, newCompaction, startSummary, trim } from "./folding/shrink.ts";
 import { spendMore } from "./folding/spend.ts";
 import { reopen } from "./folding/takeover.ts";
@@ -109,9 +109,9 @@ function fold(state: State, record: LogRecord, last: number): State {
     case "tool_finished":
       return finishTool(state, run, record.call, record.result);
     case "tool_waits":
-      return changeCall(state, run, record.call, (call) => waitForAnswer(call, record.question));
+      return changeCall(state, run, record.call, (call) => askQuestion(call, record.question));
     case "tool_answered":
-      return changeCall(state, run, record.call, (call) => takeAnswer(call, record.answer));
+      return changeCall(state, run, record.call, (call) => answerQuestion(call, record.answer));
     case "approval_asked":
       return to(mapCalls(run, (call) => (record.calls.includes(call.key) ? { ...call, asked: true } : call)));
     case "approval_given": {

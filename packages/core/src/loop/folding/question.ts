@@ -6,14 +6,14 @@ import type { Json } from "../../message.ts";
 import { awaitsAnswer, type Call } from "../state.ts";
 
 /** The tool has stopped, and waits for an answer. */
-export function waitForAnswer(call: Call, asked: Json): Call {
+export function askQuestion(call: Call, asked: Json): Call {
   if (call.startedAt === undefined) return call;
   const { startedAt: _startedAt, ...stopped } = call;
   return { ...stopped, question: { asked, round: (call.question?.round ?? 0) + 1 } };
 }
 
 /** The question was answered; the first answer counts. */
-export function takeAnswer(call: Call, value: Json): Call {
+export function answerQuestion(call: Call, value: Json): Call {
   const { question } = call;
   return question !== undefined && awaitsAnswer(call)
     ? { ...call, question: { ...question, answer: { value } } }
