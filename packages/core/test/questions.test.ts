@@ -190,6 +190,19 @@ describe("a tool that asks a question", () => {
     expect(did).toEqual(["price of tea", 'tea: "no"']);
   });
 
+  test("is no longer judged by hooks of a process that takes over: it has begun", async () => {
+    const { tool: buy, did } = shop();
+    const { journal } = await asking([buy]);
+    const hooks: AgentOptions["hooks"] = {
+      permission: () => "deny",
+      beforeTool: () => ({ args: { item: "milk" } }),
+    };
+    const other = new Agent({ model: scripted(turns.slice(1)), tools: [buy], journal, hooks, ...quick });
+    const session = await other.open("s", { takeOver: true });
+    await session.answer(session.pending[0]?.id ?? "", "yes");
+    expect([shortly(session.messages)[2], did[1]]).toEqual(["tool: bought for 12", 'tea: "yes"']);
+  });
+
   test("lets other calls of the answer run meanwhile, if they touch something else", async () => {
     const { tool: buy } = shop({ keys: () => ["money"] });
     const model = scripted([
@@ -345,6 +358,13 @@ describe("after a crash", () => {
     expect([shortly(session.messages)[2], did]).toEqual(["tool: bought for 12", ['tea: "yes"']]);
   });
 
+  test("a question is no outcome: reconcile cannot ask", async () => {
+    const buying = shop({ reconcile: () => ({ done: waitForAnswer("Why?") }) });
+    const session = await cutAfter("tool_started", 1, buying);
+    await session.resume();
+    expect(shortly(session.messages)[2]).toContain("a question can only be asked by execute and resume");
+  });
+
   test("a read goes on again with the same answer", async () => {
     const { tool: buy, did } = shop({ effect: "read" });
     const session = await cutAfter("tool_started", 1, { tool: buy });
@@ -426,6 +446,17 @@ describe("what is known of it", () => {
     );
     expect(said).toContain("it asks: ");
     expect(said).toContain('it was answered: \\"yes\\"');
+  });
+
+  test("a recording of it plays the questions and the answers", async () => {
+    const { tool: buy } = shop();
+    const ask = echo("ask", { execute: () => waitForAnswer("Which colour?") });
+    const model = scripted([call("buy", { item: "tea" }), call("ask"), say("Done.")]);
+    const { session, journal } = await asking([buy, ask], { model });
+    await session.answer(session.pending[0]?.id ?? "", "yes");
+    await session.answer(session.pending[0]?.id ?? "", "Blue.");
+    const { text } = await replayTest({ tools: [buy, ask] }, journal.read("s"));
+    expect(text).toBe("Done.");
   });
 
   test("a question must be plain JSON", () => {

@@ -9,6 +9,7 @@ import {
   type Clock,
   canonical,
   type Journal,
+  type Json,
   type JsonObject,
   type LogRecord,
   type Model,
@@ -24,8 +25,10 @@ import {
   type Session,
   systemClock,
   type Tool,
+  type ToolContext,
   tool,
   toolWith,
+  WaitForAnswer,
 } from "@rondo/core";
 import { Said } from "./cassette/said.ts";
 import { type Recording, Tape } from "./cassette/tape.ts";
@@ -122,7 +125,7 @@ interface Checked {
 function toolsOf(tape: Tape, own?: readonly Tool[]): Tool[] {
   const list: readonly Tool[] =
     own ??
-    (tape.options?.tools ?? []).map(({ definition, effect, permission, timeoutMs, version }) =>
+    (tape.options?.tools ?? []).map(({ definition, effect, permission, resumes, timeoutMs, version }) =>
       tool({
         ...definition,
         effect,
@@ -130,6 +133,7 @@ function toolsOf(tape: Tape, own?: readonly Tool[]): Tool[] {
         timeoutMs,
         ...(version === undefined ? {} : { version }),
         execute: () => "",
+        ...(resumes === undefined ? {} : { resume: () => "" }),
       }),
     );
   return list.map((one) => played(tape, one));
@@ -137,8 +141,9 @@ function toolsOf(tape: Tape, own?: readonly Tool[]): Tool[] {
 
 function played(tape: Tape, one: Tool): Tool {
   const { keys } = one;
-  const give = async (args: JsonObject, signal: AbortSignal): Promise<RecordedResult> => {
+  const give = async (args: JsonObject, signal: AbortSignal): Promise<RecordedResult | WaitForAnswer> => {
     const result = tape.result(one.name, args);
+    if (result instanceof WaitForAnswer) return result;
     // It never came by itself: the loop gave it up, and will again.
     if (result.code === "timeout" || result.code === "aborted") await aborted(signal);
     return new RecordedResult(result);
@@ -154,6 +159,9 @@ function played(tape: Tape, one: Tool): Tool {
       ? {}
       : { keys: (({ value }: Checked) => keys.call(one, value as never)) as never }),
     execute: (({ args }: Checked, { signal }: { signal: AbortSignal }) => give(args, signal)) as never,
+    ...(one.resume === undefined
+      ? {}
+      : { resume: (({ args }: Checked, _: Json, { signal }: ToolContext) => give(args, signal)) as never }),
     ...(one.executeRaw === undefined ? {} : { executeRaw: (raw, { signal }) => give({ _raw: raw }, signal) }),
   });
 }

@@ -10,7 +10,7 @@ import type { CallResult } from "../loop/records.ts";
 import type { ContentPart } from "../message.ts";
 import type { Tool } from "../tool.ts";
 import { isUnheard, noOutput, outputPart, outputParts, textFor, unshown } from "./outputs.ts";
-import { DoneSignal, RecordedResult, TaskComplete, ToolResult } from "./tool-result.ts";
+import { DoneSignal, RecordedResult, TaskComplete, ToolResult, WaitForAnswer } from "./tool-result.ts";
 
 /**
  * The result for a returned value. A string is its own text. A list of outputs (texts, links, JSON, images, blobs, files)
@@ -28,6 +28,8 @@ export function renderResult(value: unknown): CallResult {
 function rendered(value: unknown): CallResult {
   if (typeof value === "string") return ok([{ type: "text", text: value }]);
   if (value instanceof RecordedResult) return value.result;
+  if (value instanceof WaitForAnswer)
+    return renderThrown("Error: a question can only be asked by execute and resume of a tool");
   if (value instanceof DoneSignal || value instanceof TaskComplete) return doneResult(value);
   if (value instanceof ToolResult) {
     const ledger = ledgerEntries(value.ledger);

@@ -158,8 +158,10 @@ export class DoneSignal {
 export class WaitForAnswer {
   readonly question: Json;
 
+  /** @throws RondoError `invalid_request` if the question is not plain JSON */
   constructor(question: Json) {
-    this.question = question;
+    checkGiven(questionGiven, { question }, "waitForAnswer");
+    this.question = jsonCopy(question);
   }
 }
 
@@ -171,8 +173,7 @@ export class WaitForAnswer {
  * @throws RondoError `invalid_request` if it is not plain JSON
  */
 export function waitForAnswer(question: Json): WaitForAnswer {
-  checkGiven(questionGiven, { question }, "waitForAnswer");
-  return new WaitForAnswer(jsonCopy(question));
+  return new WaitForAnswer(question);
 }
 
 /** Like `DoneSignal`, for code that can only throw. */

@@ -16,7 +16,7 @@ import {
 type Spoken =
   | RecordOf<"queued" | "withdrawn" | "abort_asked" | "allowed" | "revoked">
   | (RecordOf<"mode"> & { mode: "compacting" });
-type Answered = RecordOf<"approval_given" | "tool_finished">;
+type Answered = RecordOf<"approval_given" | "tool_answered" | "tool_finished">;
 
 /** What is played whenever it is played, and not more often after a crash or with a sub-agent. */
 const steps: ReadonlySet<LogRecord["type"]> = new Set([
@@ -27,6 +27,8 @@ const steps: ReadonlySet<LogRecord["type"]> = new Set([
   "hook_answered",
   "approval_asked",
   "approval_given",
+  "tool_waits",
+  "tool_answered",
   "tool_finished",
   "output_checked",
   "summary_finished",
@@ -63,7 +65,7 @@ function wordsIn(records: readonly LogRecord[]): Word[] {
     if (record.type === "model_started" || record.type === "summary_started") atWork.add("model");
     if (/^(model|summary)_(finished|failed)$/.test(record.type)) atWork.delete("model");
     if (record.type === "tool_started") atWork.add(record.call);
-    if (record.type === "tool_finished") atWork.delete(record.call);
+    if (record.type === "tool_finished" || record.type === "tool_waits") atWork.delete(record.call);
   }
   return words;
 }
@@ -81,8 +83,9 @@ export class Said {
     this.#answers = records.filter((record): record is Answered =>
       record.type === "tool_finished"
         ? record.result.code === "answered"
-        : record.type === "approval_given" &&
-          !(record.approval.answer === "approve" && record.approval.grant),
+        : record.type === "tool_answered" ||
+          (record.type === "approval_given" &&
+            !(record.approval.answer === "approve" && record.approval.grant)),
     );
   }
 
@@ -120,6 +123,7 @@ export class Said {
 
   #answerAs(call: string, record: Answered): Promise<RunResult> {
     if (record.type === "tool_finished") return this.#session.answer(call, new RecordedResult(record.result));
+    if (record.type === "tool_answered") return this.#session.answer(call, record.answer);
     const { approval } = record;
     if (approval.answer === "deny") {
       const { reason, stop } = approval;

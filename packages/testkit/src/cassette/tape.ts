@@ -26,6 +26,7 @@ import {
   resolve,
   type State,
   type ValueChange,
+  WaitForAnswer,
 } from "@rondo/core";
 import { addSpent } from "@rondo/core/driving";
 import { scripted } from "../scripted.ts";
@@ -50,7 +51,7 @@ interface ToolOutcome {
   seq: number;
   name: string;
   args: JsonObject;
-  result: CallResult;
+  result: CallResult | WaitForAnswer;
 }
 
 /** The records of a recording. @throws RondoError `invalid_request` naming the record, the file, or its line, that cannot be read */
@@ -186,8 +187,8 @@ export class Tape {
     return expected.outcome;
   }
 
-  /** The recorded result of a call: each is given once, in the order of the records. */
-  result(name: string, args: JsonObject): CallResult {
+  /** The recorded result of a call, or a question that its tool asked: each is given once, in the order of the records. */
+  result(name: string, args: JsonObject): CallResult | WaitForAnswer {
     const wanted = canonical(args);
     const own = this.#results.filter((one) => one.name === name);
     const found = own.find((one) => canonical(one.args) === wanted);
@@ -245,8 +246,14 @@ function rulesOf(records: readonly LogRecord[], agent: Partial<AgentOptions>): R
   return resolve({ ...agent, model: scripted([], { facts }) }).rules;
 }
 
-/** The result that a record gives to a call of the state before it. */
+/** The result, or the question, that a record gives to a call of the state before it. */
 function resultIn(record: LogRecord, { run }: State): ToolOutcome[] {
+  if (record.type === "tool_waits") {
+    const call = run?.turn?.calls.find((one) => one.key === record.call);
+    const { seq, question } = record;
+    if (call?.startedAt === undefined || call.result !== undefined) return [];
+    return [{ seq, name: call.name, args: call.args, result: new WaitForAnswer(question) }];
+  }
   if (record.type !== "tool_finished" || record.result.code === "reconciled") return [];
   const call = run?.turn?.calls.find((one) => one.key === record.call);
   if (call === undefined || call.result !== undefined) return [];
