@@ -65,7 +65,7 @@ export class Agent<Output = unknown> {
   }
 
   /**
-   * Runs a task until the run ends or parks (waits for an approval).
+   * Runs a task until the run ends or parks (waits for an approval or an answer).
    * @param input the task: a string, parts (text, files), or a whole history of messages
    * @throws RondoError `aborted` if the run was aborted; the run's error with `throwOnError`; `invalid_request` for an
    *   invalid task. If the model fails, `run` resolves: see `end.reason` and `end.error`.

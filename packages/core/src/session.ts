@@ -37,7 +37,7 @@ import { aboutOf, namesOf, type SessionParts } from "./session/parts.ts";
 import { type Replay, replay } from "./session/replay.ts";
 import { waitingWords } from "./session/waiting-words.ts";
 
-/** `idle`: no run is active. `running`: this object drives one. `parked`: a run waits for an approval, requested by this process or another. `interrupted`: a run could continue, but nobody drives it (its process died, it was drained, a grant now covers the call it waited for, or a message came that skips that call); `resume` continues it. */
+/** `idle`: no run is active. `running`: this object drives one. `parked`: a run waits for an approval or an answer, requested by this process or another. `interrupted`: a run could continue, but nobody drives it (its process died, it was drained, a grant now covers the call it waited for, or a message came that skips that call); `resume` continues it. */
 export type SessionStatus = "idle" | "running" | "parked" | "interrupted";
 
 const sending = membersOf<{ signal?: AbortSignal; parent?: ParentFacts }>(
@@ -105,7 +105,7 @@ export class Session<Output = unknown> {
     return nextOrEnd(this.state, this.#parts.resolved.rules).do === "park" ? "parked" : "interrupted";
   }
 
-  /** Calls that wait for an approval. */
+  /** Calls that wait for an approval, or for an answer to the `question` of their tool. */
   get pending(): CallView[] {
     return this.#approvals.pending;
   }
@@ -293,8 +293,9 @@ export class Session<Output = unknown> {
   }
 
   /**
-   * Answers a waiting call with a result instead of running it: what a person said, or what was done elsewhere.
-   * @param result what `execute` would have returned: a string, outputs, any value, a `toolResult`; an `Error` becomes an error result
+   * Answers the question of a waiting call's tool (`waitForAnswer`), which continues with the answer. Any other waiting call it
+   * answers with a result, instead of running it: what a person said, or what was done elsewhere.
+   * @param result the answer, as plain JSON; or what `execute` would have returned: a string, outputs, any value, a `toolResult`; an `Error` becomes an error result
    */
   async answer(call: string, result: unknown): Promise<RunResult<Output>> {
     return this.#approvals.answer(call, result);

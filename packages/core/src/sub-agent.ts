@@ -65,7 +65,7 @@ export interface SubAgentOptions<S extends SchemaLike = typeof taskSchema> {
   keys?: (args: InferOutput<S>) => readonly string[];
   /** Whether a call needs an approval before it starts. Default: `allow`. */
   permission?: Tool["permission"];
-  /** Timeout for its work in milliseconds, without the time it waits for an approval. Default: none, other than its budget and its own limits. */
+  /** Timeout for its work in milliseconds, without the time it waits for an approval or an answer. Default: none, other than its budget and its own limits. */
   timeoutMs?: number;
 }
 

@@ -91,7 +91,7 @@ export interface ChildStart extends ChildPlace {
   readonly texts: Texts;
   /** Passes an event to the parent's listeners. */
   emit(event: RondoEvent): void;
-  /** Tells the parent which calls wait for an approval while others are running. */
+  /** Tells the parent which calls wait for an approval or an answer while others are running. */
   waits(pending: WaitingCall[]): void;
   /** Listens for answers to its calls while it is running. */
   onAnswer(heard: (answer: PassedAnswer) => void): void;
@@ -158,7 +158,7 @@ export interface Tool {
   readonly executeRaw?: (raw: string, context: ToolContext) => unknown;
   /** Set if its calls are sub-agents. */
   readonly agent?: AgentFacts;
-  /** Ends a sub-agent that waits for an approval and that its parent's run no longer needs. Returns what it spent in all. */
+  /** Ends a sub-agent that waits for somebody outside and that its parent's run no longer needs. Returns what it spent in all. */
   readonly endChild?: (place: ChildPlace, reason: string) => Promise<Spent | undefined>;
   /** Invalid parts of its JSON Schema, e.g. `#/properties/city/type ("text")`: they were left out of the definition. Absent: none. */
   readonly leftOut?: readonly string[];

@@ -7,6 +7,7 @@ import {
   type RunResult,
   type Session,
   tool,
+  waitForAnswer,
 } from "@rondo/core";
 import { call, calls, expectRun, fail, rondoMatchers, say, scripted, usage } from "@rondo/testkit";
 import "@rondo/testkit/vitest";
@@ -326,5 +327,34 @@ describe("other runners", () => {
     expectTypeOf(jestExpect(run.result).toEnd("completed")).toEqualTypeOf<void>();
     // Vitest 3 and 4 have them by what jest's types once were called.
     expectTypeOf<jest.Matchers<void, unknown>["toEnd"]>().returns.toEqualTypeOf<void>();
+  });
+});
+
+describe("a tool that asked a question", () => {
+  it("has asked, and was called once", async () => {
+    const buy = tool({
+      name: "buy",
+      description: "Buys",
+      inputSchema: { type: "object", properties: { item: { type: "string" } } },
+      execute: () => waitForAnswer("Really?"),
+      resume: () => "bought",
+    });
+    const journal = memoryJournal();
+    const agent = new Agent({
+      model: scripted([call("buy", { item: "tea" }), say("done")]),
+      tools: [buy],
+      journal,
+    });
+    const session = await agent.open("s");
+    const events: RondoEvent[] = [];
+    session.subscribe((event) => events.push(event));
+    const parked = await session.send("go");
+    expect(parked).toHaveAsked("buy");
+    expect(() => expect(parked).toEnd()).toThrow("it waits for an approval or an answer: buy");
+    await session.answer(session.pending[0]?.id ?? "", "yes");
+    for (const told of [events, journal.read("s")]) {
+      expect(told).toHaveAsked("buy", { item: "tea" });
+      expect(told).toHaveSpent({ toolCalls: 1 });
+    }
   });
 });

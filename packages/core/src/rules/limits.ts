@@ -106,7 +106,7 @@ export interface Budget {
   tokens?: number;
   /** US dollars, including those of sub-agents. Needs a price for every model of the run and of its sub-agents. */
   usd?: number;
-  /** Milliseconds since the run started, including the time it waits for approvals. What is in flight then is cancelled. */
+  /** Milliseconds since the run started, including the time it waits for approvals and answers. What is in flight then is cancelled. */
   ms?: number;
   /** Model calls, including those of sub-agents and the last one of a landing. */
   modelCalls?: number;

@@ -1,4 +1,4 @@
-// The room of ending a sub-agent that waits for an approval and is no longer needed.
+// The room of ending a sub-agent that waits for somebody outside and is no longer needed.
 //
 // Its session is opened, its run aborted, and what it spent returned. This does not need the sub-agent's own agent: if its
 // tool is gone, the parent's agent opens the session.

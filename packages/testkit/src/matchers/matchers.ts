@@ -50,7 +50,7 @@ export interface RondoMatchers<R = void> {
   toEnd(reason?: EndReason, end?: Wanted): R;
   /** The run's text contains this string or matches this pattern; an object: its typed output has these members. */
   toHaveAnswered(wanted: string | RegExp | Wanted): R;
-  /** An approval was requested for such a call; without a name, for any. Results and sessions only know of calls that still wait. */
+  /** An approval was requested for such a call, or its tool asked a question; without a name, for any. Results and sessions only know of calls that still wait. */
   toHaveAsked(name?: string, args?: Wanted): R;
   /** What the run cost: `{ steps: 3, tokens: { atMost: 2_000 } }`. For records and sessions: their last run. An unknown number never matches. */
   toHaveSpent(wanted: WantedSpending): R;
@@ -317,7 +317,7 @@ function endWords({ end, asked, askedNow }: Pick<Story, "end" | "asked" | "asked
   if (end !== undefined)
     return `it ended as ${end.reason}, by ${end.rule}${end.landed ? ", and landed" : ""}`;
   return askedNow && asked.length > 0
-    ? `it has not ended: it waits for approval to call ${asked.map(({ name }) => name).join(", ")}`
+    ? `it has not ended: it waits for an approval or an answer: ${asked.map(({ name }) => name).join(", ")}`
     : "it has not ended";
 }
 

@@ -130,7 +130,8 @@ function ofRecords(records: readonly LogRecord[]): Story {
   for (const record of records) {
     // Folded as far as the question: later the call is gone from the open turn.
     state = reduceAll([record], rules, state);
-    const keys = record.type === "approval_asked" ? record.calls : [];
+    const keys =
+      record.type === "approval_asked" ? record.calls : record.type === "tool_waits" ? [record.call] : [];
     for (const call of state.run?.turn?.calls ?? [])
       if (keys.includes(call.key)) asked.push({ name: call.name, args: call.args });
   }
@@ -189,6 +190,7 @@ function ofEvents(events: readonly RondoEvent[]): Story {
         };
         break;
       case "approval_request":
+      case "answer_request":
         story.asked.push({ name: event.call.name, args: event.call.args });
         break;
       case "step_end":
@@ -204,7 +206,12 @@ function ofEvents(events: readonly RondoEvent[]): Story {
   story.spent = {
     steps: usages.length,
     modelCalls: requests,
-    toolCalls: events.filter((event) => event.type === "tool_start" && event.code === undefined).length,
+    // A call that continues after it had waited starts again.
+    toolCalls: new Set(
+      events.flatMap((event) =>
+        event.type === "tool_start" && event.code === undefined ? [event.call.key] : [],
+      ),
+    ).size,
     ...counted(sumOf(usages)),
   };
   return story;

@@ -1,7 +1,7 @@
 // The room of the driver's children: starts, resumes and ends sub-agents.
 //
 // It gives a sub-agent what it needs from its parent, and passes on approvals. It decides nothing: a child's share and when
-// it is resumed are in records. A child that waits for an approval is not kept in memory; when its parent's run abandons
+// it is resumed are in records. A child that waits for somebody outside is not kept in memory; when its parent's run abandons
 // it, the child is ended in its own session.
 
 import type { Clock } from "../../clock.ts";

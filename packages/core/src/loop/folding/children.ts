@@ -51,7 +51,7 @@ export function startChild(call: Call, record: RecordOf<"tool_started">): { chil
   };
 }
 
-/** A child's calls wait for approvals. While it is parked its call's timeout does not run. */
+/** A child's calls wait for somebody outside. While it is parked its call's timeout does not run. */
 export function parkChild(call: Call, record: RecordOf<"child_waits">): Call {
   const { child } = call;
   if (child === undefined || call.result !== undefined) return call;
