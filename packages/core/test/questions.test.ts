@@ -22,7 +22,7 @@ import {
 import { explain } from "@rondo/core/explain";
 import { call, calls, replayTest, say, scripted, type Turn } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
-import { echo, quick, shortly } from "./support.ts";
+import { deferred, echo, quick, shortly } from "./support.ts";
 
 /** Buys for a price that it finds out first, and asks about. */
 function shop(options: Partial<Parameters<typeof echo>[1]> = {}): { tool: Tool; did: string[] } {
@@ -218,6 +218,26 @@ describe("a tool that asks a question", () => {
     expect(finished).toMatchObject([{ call: session.pending[0]?.key.replace(".0", ".1") }]);
     await session.answer(session.pending[0]?.id ?? "", "yes");
     expect(shortly(session.messages).slice(2, 4)).toEqual(["tool: bought for 12", "tool: look ran"]);
+  });
+
+  test("is answered again while another call of the answer is still working", async () => {
+    const work = deferred();
+    const look = echo("look", { keys: () => [], execute: () => work.promise });
+    const { tool: buy } = shop({
+      keys: () => [],
+      resume: (_args: unknown, answer: Json) => (answer === "sure" ? "bought" : waitForAnswer("Sure?")),
+    } as object);
+    const model = scripted([calls([["look"], ["buy", { item: "tea" }]]), say("Done.")]);
+    const session = await new Agent({ model, tools: [look, buy], ...quick }).open("s");
+    const running = session.send("go");
+    await expect.poll(() => session.pending[0]?.question?.round).toBe(1);
+    const id = session.pending[0]?.id ?? "";
+    const first = session.answer(id, "yes");
+    await expect.poll(() => session.pending[0]?.question?.round).toBe(2);
+    const second = session.answer(id, "sure");
+    await expect(session.answer(id, "late")).rejects.toThrow(/it was just answered|waits for an approval or/);
+    work.resolve();
+    for (const { text } of await Promise.all([running, first, second])) expect(text).toBe("Done.");
   });
 
   test("keeps its resume in a changed tool", async () => {

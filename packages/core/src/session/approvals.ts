@@ -29,6 +29,9 @@ const editing = membersOf<{ misfit?: Misfit }>({ misfit: oneOf("refused", "told"
 /** Checks `by`: who gave the answer, as stored in the record. */
 const givenBy = membersOf<{ by: string | undefined }>({ by: text });
 
+/** What a call waits for: its approval, or the answer to one question of its tool. */
+const waitOf = ({ id, question }: CallView): string => `${id} ${question?.round ?? 0}`;
+
 type ApprovalParts = Pick<SessionParts, "id" | "clock" | "resolved">;
 
 export class Approvals<Output> {
@@ -37,7 +40,7 @@ export class Approvals<Output> {
   readonly #nextName: ReturnType<typeof namesOf>;
   /** Ids of grants whose records may still be on their way to the journal. */
   readonly #given = new Set<string>();
-  /** Ids of calls whose answers are still on their way: with a slow journal the state does not have them yet. */
+  /** What calls waited for and got, and is still on its way: with a slow journal the state does not have it yet. */
   readonly #answered = new Set<string>();
 
   constructor(parts: ApprovalParts, driving: Driving<Output>) {
@@ -117,17 +120,20 @@ export class Approvals<Output> {
   }
 
   /** The first answer to a call counts: while it is under way, the call does not wait for another. */
-  async #say({ id }: CallView, fact: Fact): Promise<RunResult<Output>> {
-    this.#answered.add(id);
+  async #say(view: CallView, fact: Fact): Promise<RunResult<Output>> {
+    const { id } = view;
+    const wait = waitOf(view);
+    this.#answered.add(wait);
     try {
       // Another process may have answered the call in the meantime.
       return await this.#driving.goOn(() => {
-        if (this.#pendingBy(id) === undefined)
+        const now = this.#pendingBy(id);
+        if (now === undefined || waitOf(now) !== wait)
           throw this.#notWaiting(id, " any more: another process has answered it, or its run is over");
         return fact;
       });
     } finally {
-      this.#answered.delete(id);
+      this.#answered.delete(wait);
     }
   }
 
@@ -171,14 +177,13 @@ export class Approvals<Output> {
 
   #find(call: string): CallView {
     const view = this.#pendingBy(call);
-    const isFree = ({ id }: CallView): boolean => !this.#answered.has(id);
-    if (view !== undefined && isFree(view)) return view;
+    if (view !== undefined && !this.#answered.has(waitOf(view))) return view;
     throw this.#notWaiting(call, view === undefined ? "" : " any more: it was just answered");
   }
 
   #notWaiting(call: string, why: string): RondoError {
     const waiting = this.pending
-      .filter(({ id }) => !this.#answered.has(id))
+      .filter((one) => !this.#answered.has(waitOf(one)))
       .map(({ id, name }) => `${id} (${name})`);
     return invalidRequest(
       `no call ${JSON.stringify(call)} waits for an approval or an answer in session ${this.#parts.id}${why}; waiting: ${waiting.join(", ") || "none"}`,
