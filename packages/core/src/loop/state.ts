@@ -308,10 +308,13 @@ export function hasBegun(call: Call): boolean {
   );
 }
 
-/** Whether a call's tool has asked a question that nobody has answered. */
-export function awaitsAnswer({ question, result }: Call): boolean {
-  return question !== undefined && question.answer === undefined && result === undefined;
+/** The question of a call's tool that nobody has answered; undefined if there is none. */
+export function openQuestion({ question, result }: Call): Question | undefined {
+  return question?.answer === undefined && result === undefined ? question : undefined;
 }
+
+/** Whether a call waits for an answer to its tool's question. */
+export const awaitsAnswer = (call: Call): boolean => openQuestion(call) !== undefined;
 
 /** A state that has a run, and with it its options. */
 export interface RunState extends State {

@@ -50,6 +50,20 @@ function run(
 }
 
 describe("a tool", () => {
+  test("is not started if the run was cancelled while its arguments were checked", async () => {
+    const check: Tool["check"] = async (args) => ({ ok: true, args, value: args });
+    const result = await run({ check, execute: () => "ran" }, {}, { aborted: true });
+    expect(result).toStrictEqual(failed("look was not started: the run was cancelled", "aborted"));
+    expect(await run({ check, execute: () => "ran" })).toStrictEqual(text("ran"));
+  });
+
+  test("has thrown if it throws nothing, and nobody aborted it", async () => {
+    const nothing = (): never => {
+      throw undefined;
+    };
+    expect(await run({ execute: nothing }, {}, { report: () => {} })).toMatchObject({ code: "threw" });
+  });
+
   test("gets its validated value, and what it returns is the result", async () => {
     const seen: unknown[] = [];
     const result = await run(
@@ -327,6 +341,19 @@ describe("arguments", () => {
       throw new Error("boom");
     };
     expect(checked({ ...fitting, keys })).toStrictEqual({ ok: true, args, keys: null });
+  });
+
+  test("say whether the call may run, if its tool decides that from them; a failure says that it may not", () => {
+    const said = (permissionOf: unknown): unknown =>
+      checked({ ...fitting, permissionOf: permissionOf as never });
+    const whole = { ok: true, args, keys: null };
+    expect(said(() => "ask")).toStrictEqual({ ...whole, permission: "ask" });
+    expect(said(() => "maybe")).toMatchObject({ permission: "deny", permissionError: expect.any(String) });
+    const throwing = (): never => {
+      throw new Error("boom");
+    };
+    expect(said(throwing)).toStrictEqual({ ...whole, permission: "deny", permissionError: "boom" });
+    expect(said(undefined)).toStrictEqual(whole);
   });
 
   const invalid = (error: string): CallCheck => ({ ok: false, error, code: "invalid_args" });

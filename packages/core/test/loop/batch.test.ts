@@ -250,6 +250,33 @@ describe("permission to run", () => {
       "ask",
     ],
     ["an unknown tool has no word", unknownCall("5.0"), {}, "allow"],
+    [
+      "what a tool said of this call outranks its general word",
+      callOf("5.0", {
+        tool: toolOf("write", { permission: "ask" }),
+        check: { ok: true, args: {}, keys: null, permission: "allow" },
+      }),
+      {},
+      "allow",
+    ],
+    [
+      "but not its denial",
+      callOf("5.0", {
+        tool: toolOf("write", { permission: "deny" }),
+        check: { ok: true, args: {}, keys: null, permission: "allow" },
+      }),
+      {},
+      "deny",
+    ],
+    [
+      "arguments that do not fit say nothing",
+      callOf("5.0", {
+        tool: toolOf("write", { permission: "ask" }),
+        check: { ok: false, error: "no", code: "invalid_args", permission: "allow" } as never,
+      }),
+      {},
+      "ask",
+    ],
   ] as const)("%s", (_why, call, change, wanted) => {
     expect(
       permissionOf(call, options({ ...change, hooks: [...("hooks" in change ? change.hooks : [])] })),

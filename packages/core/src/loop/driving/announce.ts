@@ -20,11 +20,11 @@ import {
   type RecordOf,
 } from "../records.ts";
 import {
-  awaitsAnswer,
   type Call,
   callIn,
   isOpen,
   modelInUse,
+  openQuestion,
   type Run,
   type State,
   withRun,
@@ -32,16 +32,15 @@ import {
 
 /** A call as events show it. */
 export function viewOf(call: Call): CallView {
-  const { key, id, name, args, interrupted, question } = call;
+  const { key, id, name, args, interrupted } = call;
+  const question = openQuestion(call);
   return {
     key,
     id,
     name,
     args,
     ...(interrupted ? { interrupted } : {}),
-    ...(question !== undefined && awaitsAnswer(call)
-      ? { question: { asked: question.asked, round: question.round } }
-      : {}),
+    ...(question === undefined ? {} : { question }),
   };
 }
 
@@ -98,7 +97,7 @@ function announced(record: LogRecord, before: State, after: State, session: stri
     case "tool_finished":
       return [...toolFinished(record, before), ...stepEnds(before, after, step)];
     case "tool_waits":
-      return toolWaits(record, before, after);
+      return callSeen(after, record.call).map((call) => ({ type: "answer_request", call }));
     case "approval_asked":
       return record.calls
         .flatMap((key) => callSeen(before, key))
@@ -161,12 +160,6 @@ function delivered({ ids }: RecordOf<"delivered">, { inbox }: State): RondoEvent
       message,
       ...(hook === undefined ? {} : { hook }),
     }));
-}
-
-function toolWaits({ call: key }: RecordOf<"tool_waits">, before: State, after: State): RondoEvent[] {
-  const call = callIn(after.run, key);
-  const isAsked = call !== undefined && call !== callIn(before.run, key);
-  return isAsked ? [{ type: "answer_request", call: viewOf(call) }] : [];
 }
 
 /** The calls inside a sub-agent that did not wait before. */

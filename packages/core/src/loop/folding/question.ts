@@ -3,7 +3,7 @@
 // While it waits nothing of it runs: its timeout does not count, and a crash interrupts nothing.
 
 import type { Json } from "../../message.ts";
-import { awaitsAnswer, type Call } from "../state.ts";
+import { type Call, openQuestion } from "../state.ts";
 
 /** The tool has stopped, and waits for an answer. */
 export function askQuestion(call: Call, asked: Json): Call {
@@ -16,8 +16,6 @@ export function askQuestion(call: Call, asked: Json): Call {
 
 /** The question was answered; the first answer counts. */
 export function answerQuestion(call: Call, value: Json): Call {
-  const { question } = call;
-  return question !== undefined && awaitsAnswer(call)
-    ? { ...call, question: { ...question, answer: { value } } }
-    : call;
+  const question = openQuestion(call);
+  return question === undefined ? call : { ...call, question: { ...question, answer: { value } } };
 }
