@@ -16,8 +16,11 @@ const shared = {
   ssr: { resolve: { conditions: ["rondo-source"] } },
 };
 
-/** Files that take minutes: they begin first, so that at the end no worker has one alone. */
-const long = ["own-cases", "chaos", "crash", "cases", "driver", "bench", "site", "faults"];
+/** Files that take long: they begin first, so that at the end no worker has one alone. */
+const long = [
+  ...["own-cases", "crash", "cases", "chaos", "exploring", "driver", "site", "docs", "bench", "faults"],
+  ...["cases-runner", "llama-native", "processes", "cuts", "long-answers"],
+];
 
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

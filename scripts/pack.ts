@@ -8,9 +8,6 @@ import { build } from "./build.ts";
 import { publishedPackages } from "./packages.ts";
 import { mustRun } from "./run-command.ts";
 
-/** Where `npm test` puts the tarballs it made, for the tests that need them. */
-export const tarballsVariable = "RONDO_TARBALLS";
-
 /** Builds and packs every published package into a folder. */
 export async function packAll(folder: string): Promise<void> {
   await build();

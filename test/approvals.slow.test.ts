@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sqliteJournal } from "@rondo/journal";
 import { afterAll, expect, test } from "vitest";
+import { withPackages } from "../scripts/built.ts";
 import { root } from "../scripts/packages.ts";
 
 const scratch = mkdtempSync(join(tmpdir(), "rondo-approvals-"));
@@ -15,7 +16,7 @@ afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 function live(killAt: string | undefined): Promise<string> {
   const program = join(root, "test", "programs", "approvals-agent.ts");
   const files = [join(scratch, "runs.db"), join(scratch, "effects.txt")];
-  const args = ["--conditions=rondo-source", "--disable-warning=ExperimentalWarning", program, ...files];
+  const args = [...withPackages, "--disable-warning=ExperimentalWarning", program, ...files];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   return new Promise((settle, fail) => {
     let text = "";

@@ -2,8 +2,11 @@
 // harness that is itself tried against agents, journals and workers that do it wrong. A short one: `npm run chaos` is
 // the long one.
 
-import { describe, expect, test } from "vitest";
-import { campaign } from "../scripts/chaos/campaign.ts";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { campaign, workerProgram } from "../scripts/chaos/campaign.ts";
 import { type Mistake, mistakes } from "../scripts/chaos/mistakes.ts";
 import { planOf } from "../scripts/chaos/plan.ts";
 import { against, growthOf, mostGrowth, Tally } from "../scripts/chaos/table.ts";
@@ -56,6 +59,13 @@ describe("hundreds of agents against a provider that misbehaves", () => {
 });
 
 describe("the harness notices", () => {
+  const folder = mkdtempSync(join(tmpdir(), "rondo-chaos-test-"));
+  let program: string;
+  beforeAll(async () => {
+    program = await workerProgram(folder);
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
   /** What only shows where processes are killed. */
   const mortal: ReadonlySet<Mistake> = new Set(["forget_records", "write_again"]);
   const seen = Object.keys(mistakes).filter((name) => name !== "keep_sessions") as Mistake[];
@@ -65,12 +75,16 @@ describe("the harness notices", () => {
     // What an agent must come to before a mistake can show takes chance, and a busy machine leaves less of it.
     for (let seed = 5; ; seed += 1) {
       const tally = new Tally(seed);
+      // It has shown as soon as one agent shows it.
+      const enough = (): boolean => (tally.broken.get(breaks) ?? 0) > 0;
       const outcome = await campaign({
         seed,
         ms: 1_500,
         together: mortal.has(mistake) ? 0 : 20,
         mortals: mortal.has(mistake) ? 30 : 0,
         mistake,
+        program,
+        ...(mistake === "leave_rejections" ? {} : { enough }),
         hear: (news) => "came" in news && tally.add(news),
       });
       const seen = mistake === "leave_rejections" ? outcome.unhandled.length : tally.broken.get(breaks);
@@ -92,7 +106,7 @@ describe("the harness notices", () => {
   test("nothing where there is nothing to notice", async () => {
     const tally = new Tally(5);
     const hear = (news: object): void => void ("came" in news && tally.add(news as never));
-    const outcome = await campaign({ seed: 5, ms: 1_500, together: 15, mortals: 25, hear });
+    const outcome = await campaign({ seed: 5, ms: 1_500, together: 15, mortals: 25, program, hear });
     expect(tally.findings).toEqual([]);
     expect(against(tally, outcome)).toEqual([]);
   });

@@ -2,13 +2,27 @@
 // random instants, and a harness that is itself tried against those who do it wrong. A short one: `npm run crash` is the
 // long one.
 
-import { describe, expect, test } from "vitest";
-import { campaign, isClean } from "../scripts/crash/campaign.ts";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Campaign, campaign, isClean, lifeProgram, type Outcome } from "../scripts/crash/campaign.ts";
 import type { Mistake } from "../scripts/crash/mistakes.ts";
 import type { Wrong } from "../scripts/crash/verdict.ts";
 import { runScript } from "./run-script.ts";
 
 const crash = (...args: string[]): ReturnType<typeof runScript> => runScript("crash", ...args);
+
+const folder = mkdtempSync(join(tmpdir(), "rondo-crash-test-"));
+let program: string;
+beforeAll(async () => {
+  program = await lifeProgram(folder);
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** A campaign in this process, without the random kills. */
+const played = (how: Omit<Campaign, "kills" | "program">): Promise<Outcome> =>
+  campaign({ ...how, kills: 0, program });
 
 describe("a run that is killed with SIGKILL", () => {
   test.each(["sqlite", "jsonl"])(
@@ -34,7 +48,7 @@ describe("a run that is killed with SIGKILL", () => {
   );
 
   test("in the middle of a write is told that its outcome is unknown, and waits for no lease to run out", async () => {
-    const outcome = await campaign({ journal: "sqlite", kills: 0, seed: 1, only: /^effect/, every: 4 });
+    const outcome = await played({ journal: "sqlite", seed: 1, only: /^effect/, every: 4 });
     expect(isClean(outcome)).toBe(true);
     expect(outcome.unknown).toBeGreaterThan(0);
     // The lease of who was killed holds for 15 s.
@@ -44,7 +58,7 @@ describe("a run that is killed with SIGKILL", () => {
 
   test("in the middle of a write whose tool can find out goes on as if it had never been killed", async () => {
     for (const journal of ["sqlite", "jsonl"] as const) {
-      const outcome = await campaign({ journal, kills: 0, seed: 1, only: /^effect [st]:/ });
+      const outcome = await played({ journal, seed: 1, only: /^effect [st]:/ });
       expect(isClean(outcome)).toBe(true);
       expect(outcome.kills).toBeGreaterThan(3);
       expect(outcome.unknown).toBe(0);
@@ -79,7 +93,7 @@ describe("the harness notices", () => {
 
   test.each(made)("%s", async (mistake, only, wrong) => {
     for (const journal of ["sqlite", "jsonl"] as const) {
-      const outcome = await campaign({ journal, kills: 0, seed: 5, every: 2, only, mistake, bail: true });
+      const outcome = await played({ journal, seed: 5, every: 2, only, mistake, bail: true });
       expect(outcome.wrong[wrong]).toBeGreaterThan(0);
     }
   });

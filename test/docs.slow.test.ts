@@ -8,6 +8,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { isBuilt, withPackages } from "../scripts/built.ts";
 import { allPages, type Block, blocksOf, expectedOf } from "../scripts/docs/pages.ts";
 import { root } from "../scripts/packages.ts";
 
@@ -33,7 +34,12 @@ beforeAll(() => {
       join(folder, name),
       JSON.stringify({
         extends: "../tsconfig.json",
-        compilerOptions: { noUnusedLocals: false, noUnusedParameters: false, ...own },
+        compilerOptions: {
+          ...{ noUnusedLocals: false, noUnusedParameters: false },
+          // Over the declarations that a user has, where there are any.
+          ...(isBuilt ? { customConditions: [] } : {}),
+          ...own,
+        },
         include: ["*.ts"],
         exclude: [],
       }),
@@ -65,11 +71,8 @@ function bareEnvironment(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !keys.test(name)));
 }
 
-/** As a user has it where `npm test` has just built the packages, over their sources elsewhere. */
-const conditions = process.env.RONDO_TARBALLS === undefined ? ["--conditions=rondo-source"] : [];
-
 async function run(file: string): Promise<string> {
-  const args = [...conditions, "--disable-warning=ExperimentalWarning", file];
+  const args = [...withPackages, "--disable-warning=ExperimentalWarning", file];
   const how = { cwd: root, timeout: 60_000, env: { ...bareEnvironment(), NO_COLOR: "1" } };
   try {
     return (await promisify(execFile)(process.execPath, args, how)).stdout;

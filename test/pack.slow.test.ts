@@ -5,7 +5,8 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { packAll, tarballsIn, tarballsVariable } from "../scripts/pack.ts";
+import { tarballsVariable } from "../scripts/built.ts";
+import { packAll, tarballsIn } from "../scripts/pack.ts";
 import { publishedPackages, readManifest, root } from "../scripts/packages.ts";
 import { mustRun } from "../scripts/run-command.ts";
 import { specifiersOf } from "../scripts/source-rules.ts";

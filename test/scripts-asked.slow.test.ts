@@ -4,6 +4,7 @@ import { type SpawnSyncReturns, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { withPackages } from "../scripts/built.ts";
 import { root } from "../scripts/packages.ts";
 
 const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
@@ -12,7 +13,7 @@ const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
 
 function asking(script: string, args: readonly string[]): SpawnSyncReturns<string> {
   const main = join(root, scripts[script]?.split(" ").at(-1) ?? "");
-  const node = ["--conditions=rondo-source", "--disable-warning=ExperimentalWarning", main, ...args];
+  const node = [...withPackages, "--disable-warning=ExperimentalWarning", main, ...args];
   return spawnSync(process.execPath, node, { encoding: "utf8" });
 }
 

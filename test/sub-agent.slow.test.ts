@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sqliteJournal } from "@rondo/journal";
 import { afterAll, expect, test } from "vitest";
+import { withPackages } from "../scripts/built.ts";
 import { root } from "../scripts/packages.ts";
 
 const scratch = mkdtempSync(join(tmpdir(), "rondo-tree-"));
@@ -22,7 +23,7 @@ interface Outcome {
 /** Lives until it ends, or is killed with its nth line. */
 function live(name: string, killAt: number): Promise<{ lines: number; outcome: Outcome | undefined }> {
   const args = [
-    "--conditions=rondo-source",
+    ...withPackages,
     "--disable-warning=ExperimentalWarning",
     join(root, "test", "programs", "sub-agent.ts"),
     join(scratch, `${name}.db`),

@@ -3,6 +3,7 @@
 import { spawn } from "node:child_process";
 import { readdirSync, readlinkSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { withPackages } from "../built.ts";
 import type { Case } from "./format.ts";
 import type { Observation } from "./observation.ts";
 import { type Left, playAndLeave } from "./play.ts";
@@ -26,7 +27,7 @@ export async function measured(one: Case, chunking: Chunking): Promise<Observati
 async function playedApart(one: Case, chunking: Chunking): Promise<Observation> {
   const child = spawn(
     process.execPath,
-    ["--conditions=rondo-source", "--disable-warning=ExperimentalWarning", "--expose-gc", program],
+    [...withPackages, "--disable-warning=ExperimentalWarning", "--expose-gc", program],
     { stdio: ["pipe", "pipe", "pipe"] },
   );
   const out: Buffer[] = [];

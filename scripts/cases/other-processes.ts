@@ -11,6 +11,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import type { LogRecord, Message } from "@rondo/core";
 import { type JsonlJournal, jsonlJournal, type SqliteJournal, sqliteJournal } from "@rondo/journal";
+import { withPackages } from "../built.ts";
 import { type Case, type CaseAction, Unsupported } from "./format.ts";
 import type { SeenOpener } from "./observation.ts";
 
@@ -99,7 +100,7 @@ export class OtherProcesses {
     const orders: OtherOrders = { role, ...this.#orders };
     return spawn(
       process.execPath,
-      ["--conditions=rondo-source", "--disable-warning=ExperimentalWarning", program, JSON.stringify(orders)],
+      [...withPackages, "--disable-warning=ExperimentalWarning", program, JSON.stringify(orders)],
       { stdio: ["ignore", "pipe", "inherit"] },
     );
   }

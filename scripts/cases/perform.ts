@@ -14,8 +14,15 @@ import { playedAs } from "./provider-names.ts";
 import { isTable, playTable } from "./tables.ts";
 import { type Chunking, chunkings } from "./wire.ts";
 
-/** Why a case fails; empty when it passes. */
-export async function perform(given: Case, cuts: readonly Chunking[] = chunkings): Promise<string[]> {
+/**
+ * Why a case fails; empty when it passes.
+ * @param hear told what was seen in the first chunking, and of which case: it is played as one of its protocol's
+ */
+export async function perform(
+  given: Case,
+  cuts: readonly Chunking[] = chunkings,
+  hear: (one: Case, seen: Observation) => void = () => {},
+): Promise<string[]> {
   const one = { ...given, provider: playedAs(given) };
   const seen: [Chunking, Observation][] = [];
   for (const chunking of isTable(one) ? cuts.slice(0, 1) : cuts) {
@@ -23,6 +30,7 @@ export async function perform(given: Case, cuts: readonly Chunking[] = chunkings
     const wrong = judge(one, observation);
     if (wrong.length > 0)
       return wrong.map((reason) => (cuts.length > 1 ? `[${chunking}] ${reason}` : reason));
+    if (seen.length === 0) hear(one, observation);
     seen.push([chunking, observation]);
   }
   const differing = differences(seen);

@@ -2,8 +2,8 @@
 
 import { messageOf } from "@rondo/core";
 import { type Case, readCase, Unsupported } from "./format.ts";
+import type { Observation } from "./observation.ts";
 import { perform } from "./perform.ts";
-import type { Chunking } from "./wire.ts";
 
 export interface CaseResult {
   id: string;
@@ -29,18 +29,22 @@ export function readCases(text: string): (Case | CaseResult)[] {
     });
 }
 
-/** Plays the cases of a JSONL text. @param only ids to play; default: all */
+/**
+ * Plays the cases of a JSONL text.
+ * @param only ids to play; default: all
+ * @param hear told of each case that passes in its first chunking what was seen there
+ */
 export function runCases(
   text: string,
   only?: ReadonlySet<string>,
-  cuts?: readonly Chunking[],
+  hear?: (one: Case, seen: Observation) => void,
 ): AsyncGenerator<CaseResult> {
   const all = readCases(text).filter((one) => only === undefined || only.has(one.id));
-  return fewAtATime(all, (one) => resultOf(one, cuts));
+  return fewAtATime(all, (one) => resultOf(one, hear));
 }
 
 /** Does the work of each item, a few at a time because most of it is waiting, and gives what comes of them in order. */
-export async function* fewAtATime<Item, Result>(
+async function* fewAtATime<Item, Result>(
   items: readonly Item[],
   work: (item: Item) => Promise<Result>,
 ): AsyncGenerator<Result> {
@@ -54,10 +58,13 @@ export async function* fewAtATime<Item, Result>(
   yield* started;
 }
 
-async function resultOf(one: Case | CaseResult, cuts: readonly Chunking[] | undefined): Promise<CaseResult> {
+async function resultOf(
+  one: Case | CaseResult,
+  hear?: (one: Case, seen: Observation) => void,
+): Promise<CaseResult> {
   if ("reasons" in one) return one;
   try {
-    return { id: one.id, reasons: await perform(one, cuts) };
+    return { id: one.id, reasons: await perform(one, undefined, hear) };
   } catch (thrown) {
     const words =
       thrown instanceof Unsupported

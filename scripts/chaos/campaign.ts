@@ -16,7 +16,7 @@ import { type Acknowledged, keepAcknowledged } from "./mortal.ts";
 import { protocolNames } from "./plan.ts";
 import type { Addresses } from "./scene.ts";
 import type { Common, HeapRow, Judged, Orders, OwnOrders, Word } from "./words.ts";
-import { type Ended, work } from "./workers.ts";
+import { type Ended, type Worker, work } from "./workers.ts";
 
 export interface Campaign {
   seed: number;
@@ -30,6 +30,10 @@ export interface Campaign {
   /** Play only the agent with this name. */
   only?: string;
   mistake?: Mistake;
+  /** What `workerProgram` made, where several campaigns share it. Default: the campaign makes its own. */
+  program?: string;
+  /** Asked after each judged agent: when it says so the campaign is over, and its workers are killed. Default: never. */
+  enough?: () => boolean;
   /** Called for each judged agent and each row of the heap. */
   hear?: (news: Judged | HeapRow) => void;
   /** Called for every record of the agent that is played alone. */
@@ -56,12 +60,16 @@ export interface Outcome {
 /** A life that is not killed and takes longer than this hangs. */
 const longestLifeMs = 180_000;
 
+/** The program of the workers, made in a folder. */
+export const workerProgram = (folder: string): Promise<string> =>
+  bundled(new URL("./worker-main.ts", import.meta.url), folder);
+
 export async function campaign(options: Campaign): Promise<Outcome> {
   const scratch = mkdtempSync(join(tmpdir(), "rondo-chaos-"));
   const minds = new Minds(options.seed);
   const wire = await rondoWire({ script: (request) => minds.answer(request), keepRequests: false });
   try {
-    const program = await bundled(new URL("./worker-main.ts", import.meta.url), scratch);
+    const program = options.program ?? (await workerProgram(scratch));
     const workers = new Workers(options, scratch, program, minds, wire);
     await Promise.all([workers.steady(), workers.mortal()]);
     return {
@@ -94,6 +102,9 @@ class Workers {
   readonly #minds: Minds;
   /** Orders common to all workers. */
   readonly #common: Common;
+  readonly #atWork = new Set<Worker>();
+  /** Somebody had enough. */
+  #over = false;
 
   constructor(options: Campaign, scratch: string, program: string, minds: Minds, wire: RondoWire) {
     this.#options = options;
@@ -127,7 +138,7 @@ class Workers {
       return;
     }
     const began = performance.now();
-    for (let number = 0; mortals > 0 && performance.now() - began < ms; number += 1)
+    for (let number = 0; mortals > 0 && !this.#over && performance.now() - began < ms; number += 1)
       await this.#era(
         number,
         Array.from({ length: mortals }, (_, at) => `m${number}-${at}`),
@@ -140,7 +151,7 @@ class Workers {
     const chance = new Chance(this.#options.seed, "era", era);
     const acknowledged: Acknowledged = {};
     const deaths = 2 + chance.below(6);
-    for (let life = 0; ; life += 1) {
+    for (let life = 0; !this.#over; life += 1) {
       const ms = life < deaths ? 100 + chance.few(3_000) : undefined;
       const orders: Orders = { ...this.#common, be: "mortal", folder, era, names, life };
       const ended = await this.#life(orders, ms ?? longestLifeMs, acknowledged);
@@ -160,7 +171,7 @@ class Workers {
   /** One life, killed `ms` milliseconds after it has loaded unless it has ended by then. */
   async #life(orders: Orders, ms: number, acknowledged: Acknowledged): Promise<Ended> {
     let timer: NodeJS.Timeout | undefined;
-    const worker = work(this.#program, orders, (word) => {
+    const worker = this.#work(orders, (word) => {
       // The code is loaded: from here on every instant counts.
       if (word.say === "up") timer = setTimeout(() => worker.kill(), ms);
       else if (word.say === "stored") {
@@ -181,12 +192,19 @@ class Workers {
   /** Runs a worker that must complete its orders. */
   async #done(who: string, orders: OwnOrders): Promise<void> {
     const all: Orders = { ...this.#common, ...orders };
-    const ended = await work(this.#program, all, (word) => this.#hear(word)).ended;
+    const ended = await this.#work(all, (word) => this.#hear(word)).ended;
     if (!ended.whole) this.#failed(who, ended);
   }
 
+  #work(orders: Orders, hear: (word: Word) => void): Worker {
+    const worker = work(this.#program, orders, hear);
+    this.#atWork.add(worker);
+    void worker.ended.catch(() => {}).then(() => this.#atWork.delete(worker));
+    return worker;
+  }
+
   #failed(who: string, { errors }: Ended): void {
-    this.outcome.failed.push(`${who} ended by itself: ${errors}`);
+    if (!this.#over) this.outcome.failed.push(`${who} ended by itself: ${errors}`);
   }
 
   #folder(name: string): string {
@@ -204,6 +222,8 @@ class Workers {
     } else if (word.say === "judged") {
       this.outcome.judged += 1;
       hear(word.judged);
+      this.#over ||= this.#options.enough?.() === true;
+      if (this.#over) for (const worker of this.#atWork) worker.kill();
     } else if (word.say === "shown") show?.(word.session, word.record);
     else if (word.say === "unhandled") this.outcome.unhandled.push(word.words);
   }

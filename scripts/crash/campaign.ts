@@ -27,6 +27,8 @@ export interface Campaign {
   /** Number of concurrent runs. Default: 2. */
   together?: number;
   mistake?: Mistake;
+  /** What `lifeProgram` made, where several campaigns share it. Default: the campaign makes its own. */
+  program?: string;
   /** Stop at the first finding. Default: false. */
   bail?: boolean;
   /** Called for each finding, with its run. */
@@ -47,10 +49,14 @@ export interface Outcome {
 /** Lives may be short; after this many kills a run is no longer killed. */
 const mostLives = 40;
 
+/** The program of a life, made in a folder. */
+export const lifeProgram = (folder: string): Promise<string> =>
+  bundled(new URL("./life.ts", import.meta.url), folder);
+
 export async function campaign(options: Campaign): Promise<Outcome> {
   const scratch = mkdtempSync(join(tmpdir(), "rondo-crash-"));
   try {
-    const program = await bundled(new URL("./life.ts", import.meta.url), scratch);
+    const program = options.program ?? (await lifeProgram(scratch));
     return await new Deaths(program, scratch, options).all();
   } finally {
     rmSync(scratch, { recursive: true, force: true });
@@ -63,6 +69,11 @@ interface Reference {
   places: string[];
   ms: number;
 }
+
+/**
+ * The reference of each journal. It depends on nothing else, so campaigns that follow each other in a process share it.
+ */
+const references = new Map<JournalKind, Promise<Reference>>();
 
 /** A run to play. */
 type Due = () => Promise<void>;
@@ -90,7 +101,10 @@ class Deaths {
 
   async all(): Promise<Outcome> {
     const { together = 2, bail = false } = this.#how;
-    const reference = await this.#reference();
+    const { journal } = this.#how;
+    const rehearsed = references.get(journal) ?? this.#reference();
+    references.set(journal, rehearsed);
+    const reference = await rehearsed;
     const due = this.#atBoundaries(reference);
     let number = 0;
     const over = (): boolean => bail && wrongs.some((one) => this.#wrong[one] > 0);

@@ -9,14 +9,15 @@ import { fileURLToPath } from "node:url";
 import type { LogRecord, RondoEvent } from "@rondo/core";
 import { sqliteJournal } from "@rondo/journal";
 import { onTestFinished } from "vitest";
+import { isBuilt, withPackages } from "../../../scripts/built.ts";
 
 const file = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 export const mind: string = file("./programs/mind.ts");
 /** The command as it is published where `npm test` has just built it, as its sources elsewhere. */
-export const nodeArgs: readonly string[] =
-  process.env.RONDO_TARBALLS === undefined
-    ? ["--conditions=rondo-source", file("../src/main.ts")]
-    : [file("../dist/main.js")];
+export const nodeArgs: readonly string[] = [
+  ...withPackages,
+  file(isBuilt ? "../dist/main.js" : "../src/main.ts"),
+];
 
 export interface Place {
   /** The folder the agent works in. */

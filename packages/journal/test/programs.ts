@@ -4,13 +4,14 @@ import { type ChildProcessByStdio, type SpawnOptions, spawn } from "node:child_p
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
+import { withPackages } from "../../../scripts/built.ts";
 
 export type Program = ChildProcessByStdio<Writable, Readable, Readable>;
 
-/** The arguments for Node that run a program of `programs/` from its source. */
+/** The arguments for Node that run a program of `programs/`. */
 export function programArgs(name: string, args: readonly string[]): string[] {
   const path = fileURLToPath(new URL(`programs/${name}.ts`, import.meta.url));
-  return ["--conditions=rondo-source", path, ...args];
+  return [...withPackages, path, ...args];
 }
 
 export function start(name: string, args: readonly string[], options: SpawnOptions = {}): Program {

@@ -6,10 +6,13 @@ import { promisify } from "node:util";
 import { Agent, tool } from "@rondo/core";
 import { call, say, scripted } from "@rondo/testkit";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { isBuilt, withPackages } from "../../../scripts/built.ts";
 import { type RestateWorker, register, restateClient, restateWorker } from "../src/index.ts";
 import { startServer, type TestServer, whyNoServer } from "./server.ts";
 
-const main = fileURLToPath(new URL("../../cli/src/main.ts", import.meta.url));
+const main = fileURLToPath(
+  new URL(isBuilt ? "../../cli/dist/main.js" : "../../cli/src/main.ts", import.meta.url),
+);
 
 describe.skipIf(whyNoServer !== undefined)(
   `rondo --journal restate:${whyNoServer ? ` (${whyNoServer})` : ""}`,
@@ -20,7 +23,7 @@ describe.skipIf(whyNoServer !== undefined)(
     const rondo = async (...args: string[]): Promise<string> => {
       const said = await promisify(execFile)(
         process.execPath,
-        ["--conditions", "rondo-source", main, ...args, "--journal", `restate:${server.ingress}`],
+        [...withPackages, main, ...args, "--journal", `restate:${server.ingress}`],
         { env: { ...process.env, NO_COLOR: "1" } },
         // `diff` says by its exit code that there are differences.
       ).catch((error: { stdout: string; stderr: string }) => error);

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { textOf } from "@rondo/core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { withPackages } from "../../../scripts/built.ts";
 import { type RestateSession, register, restateClient } from "../src/index.ts";
 import { freePorts, startServer, type TestServer, whyNoServer } from "./server.ts";
 
@@ -29,7 +30,7 @@ describe.skipIf(whyNoServer !== undefined)(
       const child = fork(
         fileURLToPath(new URL("programs/worker.ts", import.meta.url)),
         [String(port), join(folder, "log"), join(folder, "hang")],
-        { execArgv: ["--conditions", "rondo-source"], stdio: ["ignore", "ignore", "inherit", "ipc"] },
+        { execArgv: [...withPackages], stdio: ["ignore", "ignore", "inherit", "ipc"] },
       );
       worker = child;
       return new Promise((resolve, reject) => {

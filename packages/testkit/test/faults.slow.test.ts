@@ -273,11 +273,3 @@ describe("the model checker finds the fault when", () => {
     expect(seen, `nothing that matches ${shows} in ${sizes.at(-1)} states`).toBeDefined();
   });
 });
-
-describe("over the loop as it is, the model checker", () => {
-  test.each(subjects())("finds nothing: $name", (subject) => {
-    const { findings, states } = explore(subject, 1_500);
-    expect(findings).toEqual([]);
-    expect(states).toBe(1_500);
-  });
-});

@@ -8,8 +8,11 @@ import { fileURLToPath } from "node:url";
 import { Agent, memoryJournal } from "@rondo/core";
 import { call, fail, say, scripted, stop, think, usage } from "@rondo/testkit";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { isBuilt, withPackages } from "../../../scripts/built.ts";
 
-const main = fileURLToPath(new URL("../src/wire/main.ts", import.meta.url));
+const main = fileURLToPath(
+  new URL(isBuilt ? "../dist/wire/main.js" : "../src/wire/main.ts", import.meta.url),
+);
 
 interface Started {
   child: ChildProcess;
@@ -18,7 +21,7 @@ interface Started {
 }
 
 function start(...args: readonly string[]): Started {
-  const child = spawn(process.execPath, ["--conditions=rondo-source", main, ...args], {
+  const child = spawn(process.execPath, [...withPackages, main, ...args], {
     stdio: ["ignore", "pipe", "pipe"],
   });
   onTestFinished(() => {

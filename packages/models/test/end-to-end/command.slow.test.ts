@@ -9,13 +9,11 @@ import { fileURLToPath } from "node:url";
 import { call, fail, say } from "@rondo/testkit";
 import { type RondoWire, rondoWire, status, type WireOptions } from "@rondo/testkit/wire";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { isBuilt, withPackages } from "../../../../scripts/built.ts";
 
 const file = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 /** The command as it is published where `npm test` has just built it, as its sources elsewhere. */
-const nodeArgs =
-  process.env.RONDO_TARBALLS === undefined
-    ? ["--conditions=rondo-source", file("../../../cli/src/main.ts")]
-    : [file("../../../cli/dist/main.js")];
+const nodeArgs = [...withPackages, file(isBuilt ? "../../../cli/dist/main.js" : "../../../cli/src/main.ts")];
 
 interface Outcome {
   code: number | null;
