@@ -58,9 +58,7 @@ describe("a tool", () => {
   });
 
   test("has thrown if it throws nothing, and nobody aborted it", async () => {
-    const nothing = (): never => {
-      throw undefined;
-    };
+    const nothing = (): Promise<never> => Promise.reject(undefined);
     expect(await run({ execute: nothing }, {}, { report: () => {} })).toMatchObject({ code: "threw" });
   });
 
