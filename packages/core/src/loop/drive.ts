@@ -13,7 +13,6 @@ import type { Action } from "./action.ts";
 import type { BroughtResult } from "./child-facts.ts";
 import { untilWake } from "./deciding/consulting.ts";
 import { announce } from "./driving/announce.ts";
-import type { BroughtFact } from "./driving/external-result.ts";
 import { Groups } from "./driving/groups.ts";
 import { modelStarted, summaryStarted, toolsStarted } from "./driving/intents.ts";
 import { type Arriving, isOutcome, isOutsideFact, isVoid, timely } from "./driving/late-results.ts";
@@ -101,7 +100,7 @@ export class Driver {
   }
 
   /** What was given with `session.answer`, as a fact: an answer, or a result, rendered and capped as it enters the history. */
-  brought(call: CallKey, result: BroughtResult): BroughtFact | Promise<BroughtFact> {
+  brought(call: CallKey, result: BroughtResult): ReturnType<OngoingWork["brought"]> {
     return this.#ongoing.brought(call, result);
   }
 

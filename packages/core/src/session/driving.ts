@@ -12,7 +12,6 @@ import { whenThere } from "../journal/maybe-async.ts";
 import { Writer } from "../journal/writer.ts";
 import type { BroughtResult } from "../loop/child-facts.ts";
 import { Driver } from "../loop/drive.ts";
-import type { BroughtFact } from "../loop/driving/external-result.ts";
 import { outlivesRun } from "../loop/driving/late-results.ts";
 import type { ListenerList } from "../loop/driving/telling.ts";
 import type { CallKey, CodeChange, Fact } from "../loop/records.ts";
@@ -92,7 +91,7 @@ export class Driving<Output> {
   }
 
   /** A result given with `session.answer`, rendered and capped as it enters the history. */
-  brought(call: CallKey, result: BroughtResult): BroughtFact | Promise<BroughtFact> {
+  brought(call: CallKey, result: BroughtResult): ReturnType<Driver["brought"]> {
     return this.#driver.brought(call, result);
   }
 
