@@ -160,7 +160,7 @@ describe("repeats", () => {
 
   /** Calls of a tool that failed, each in the answer that its key names. */
   const failed = (
-    ...made: readonly (readonly [key: Call["key"], args: object, said?: string, code?: string])[]
+    ...made: readonly (readonly [key: Call["key"], args: object, said?: string, code?: string | undefined])[]
   ): Memory =>
     made.reduce<Memory>((memory, [key, args, text = "disk full", code]) => {
       const said = saying(text, { isError: true, ...(code === undefined ? {} : { code: code as "threw" }) });
