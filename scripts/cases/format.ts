@@ -170,8 +170,8 @@ const givenMembers =
 const wireMembers =
   "status headers sse body body_text body_b64 events chunks_b64 generated eof delay_headers_ms frame_delay_ms repeat_interval_ms transport_error transport_throws session_file_text note";
 const requestMembers =
-  "op path allow content note url method headers redirect redirects redirect_to redirects_to location resolves_to resolves dns addresses";
-const inputMembers = `${requestMembers} scanner repeat text_repeat text suffix pattern expect`;
+  "op path allow content old new pattern note url method headers redirect redirects redirect_to redirects_to location resolves_to resolves dns addresses";
+const inputMembers = `${requestMembers} scanner repeat text_repeat text suffix expect`;
 const turnMembers = "prompt wire expect this_request_must next_request_must note";
 const toolMembers = "name builtin description parameters behaviour needs_approval effect timeout_ms strict";
 const behaviourMembers =

@@ -20,11 +20,11 @@ export function storedSession(one: Case): StoredSession | undefined {
   const file = one.wire?.session_file_text;
   if (file === undefined || needsOthers(one.actions)) return undefined;
   const lines = file.replace(/^\uFEFF/, "").split("\n");
-  const whole = lines.flatMap((line): Data[] => read(line)).filter((line) => !headers.has(String(line.type)));
+  const whole = lines.flatMap((line): Data[] => read(line)).flatMap(message);
   // A writer cuts a torn line off before it appends. A torn line has no end, unless a page of the file was lost.
   const left = lines.slice(lines.findLastIndex((line) => read(line).length > 0) + 1).join("\n");
   const torn = left.includes("\0") ? left : left.trimEnd();
-  const history = historyOf({ ...one.given, history: whole.map(message) }, one.provider);
+  const history = historyOf({ ...one.given, history: whole }, one.provider);
   const texts = history.map((said) => textOf(said)).filter((text) => text !== "");
   return {
     history: history.some((said) => said.role === "user") ? history : [goOn, ...history],
@@ -32,9 +32,6 @@ export function storedSession(one: Case): StoredSession | undefined {
     torn,
   };
 }
-
-/** Lines about the file itself. */
-const headers: ReadonlySet<string> = new Set(["session", "header", "meta"]);
 
 const goOn: Message = { role: "user", content: [{ type: "text", text: "go on" }] };
 
@@ -47,39 +44,79 @@ function read(line: string): Data[] {
   }
 }
 
-/** A line as a message: `type` is the role if there is none; calls may be next to the text or among its blocks. */
-function message(line: Data): Data {
-  const { type, role = type, message: inner, content, tool_calls: calls, ...rest } = line;
+/**
+ * A line as a message: `type` is the role if there is none; calls may be next to the text or among its blocks. Nothing for a
+ * line about something else. What else a program writes beside a message is no part of it.
+ */
+function message(line: Data): Data[] {
+  const { type, message: inner = line.payload, content, tool_calls: calls, ...rest } = line;
   if (isData(inner)) return message(inner);
-  const { text = content, ...others } = rest;
-  if (role === "tool_call") return { role: "assistant", parts: [{ tool_call: { ...rest } }] };
-  if (role === "tool_result" || (role === "tool" && rest.results === undefined))
-    return { role: "tool", results: [result({ ...others, text })] };
-  const blocks = (Array.isArray(content) ? content : []).filter(isData);
-  const results = blocks.filter((block) => block.type === "tool_result");
-  if (results.length > 0) return { role: "tool", results: results.map(result) };
+  const role = roles[String(line.role ?? type)];
+  if (role === undefined) return [];
+  const { text = content } = rest;
+  const blocks = [content, rest.parts].flatMap((list) => (Array.isArray(list) ? list.filter(isData) : []));
+  if (role === "tool_call")
+    return [{ role: "assistant", parts: [{ tool_call: called({ ...rest, id: idOf(rest) }) }] }];
+  const isResult = rest.results === undefined && (role === "tool" || blocks.some(isResultBlock));
+  if (isResult) {
+    const results = blocks.filter(isResultBlock);
+    return [{ role: "tool", results: (results.length > 0 ? results : [{ ...rest, text }]).map(result) }];
+  }
   const parts = [
     ...(typeof text === "string" ? [{ text }] : []),
     ...blocks.flatMap(part),
     ...(Array.isArray(calls) ? calls.filter(isData) : []).map((call) => ({ tool_call: called(call) })),
   ];
-  return { role, ...others, ...(parts.length > 0 ? { parts } : {}) };
+  const { results } = rest;
+  return [{ role, ...(results === undefined ? {} : { results }), ...(parts.length > 0 ? { parts } : {}) }];
 }
 
-const isData = (value: unknown): value is Data => typeof value === "object" && value !== null;
+/** Roles and types of lines, as several programs write them. */
+const roles: { readonly [word: string]: string | undefined } = {
+  user: "user",
+  human: "user",
+  assistant: "assistant",
+  model: "assistant",
+  system: "system",
+  tool: "tool",
+  toolResult: "tool",
+  tool_result: "tool",
+  function_call_output: "tool",
+  tool_call: "tool_call",
+  function_call: "tool_call",
+};
 
-/** A block of a provider's list as a part. */
+const isData = (value: unknown): value is Data => typeof value === "object" && value !== null;
+const isResultBlock = (block: Data): boolean =>
+  block.type === "tool_result" || isData(block.functionResponse);
+const idOf = ({ id, call_id = id }: Data): unknown => call_id;
+
+/** A block of a provider's list as a part, or a part of a case. */
 function part(block: Data): Data[] {
-  if (block.type === "tool_use" || block.type === "tool_call") return [{ tool_call: called(block) }];
+  if (isData(block.functionCall))
+    return [{ tool_call: called({ ...block.functionCall, id: block.functionCall.name }) }];
+  if (["tool_use", "tool_call", "toolCall"].includes(String(block.type)))
+    return [{ tool_call: called(block) }];
+  if (block.type === undefined) return [block];
   return typeof block.text === "string" ? [{ text: block.text }] : [];
 }
 
-/** A call in the format of the cases, of Chat Completions or of Claude. */
-function called({ id, function: fn, input, ...call }: Data): Data {
-  const { name = call.name, arguments: args = call.arguments ?? input } = isData(fn) ? fn : {};
+/** A call in the format of the cases, of Chat Completions, Claude or Gemini. */
+function called({ id, function: fn, input, args: inner = input, ...call }: Data): Data {
+  const { name = call.name, arguments: args = call.arguments ?? inner } = isData(fn) ? fn : {};
   return { id, name, ...(typeof args === "string" ? { arguments_raw: args } : { arguments: args ?? {} }) };
 }
 
-function result({ id, tool_call_id = id, tool_use_id = tool_call_id, text, content = text }: Data): Data {
-  return { id: tool_use_id, text: typeof content === "string" ? content : JSON.stringify(content ?? "") };
+function result(block: Data): Data {
+  const { functionResponse: response } = block;
+  if (isData(response)) return { id: response.name, text: JSON.stringify(response.response ?? {}) };
+  const {
+    id,
+    tool_call_id = id,
+    tool_use_id = tool_call_id,
+    call_id = tool_use_id,
+    toolCallId = call_id,
+  } = block;
+  const { text, output = text, content = output } = block;
+  return { id: toolCallId, text: typeof content === "string" ? content : JSON.stringify(content ?? "") };
 }

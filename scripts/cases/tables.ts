@@ -1,9 +1,17 @@
 // The room of tables: cases without a model, which give rows of input to a tool or a reader.
 
 import { join } from "node:path";
-import { Agent, cleanOutput, type Model, messageOf, userText } from "@rondo/core";
+import { Agent, cleanOutput, type Model, messageOf, type Tool, userText } from "@rondo/core";
 import { openaiCompatible, promptedJson } from "@rondo/models";
-import { fileToolSet, readFile, searchFiles, writeFile } from "@rondo/tools";
+import {
+  editFile,
+  type FileToolSet,
+  fileToolSet,
+  listFiles,
+  readFile,
+  searchFiles,
+  writeFile,
+} from "@rondo/tools";
 import { called } from "./called.ts";
 import { type Case, type Data, repeated, Unsupported } from "./format.ts";
 import { nothingSeen, type Observation } from "./observation.ts";
@@ -42,29 +50,48 @@ async function inTurn(inputs: readonly Data[]): Promise<Row[]> {
   return rows;
 }
 
+type Access = (set: FileToolSet, path: string, others: Data) => [tool: Tool, args: Record<string, string>];
+
+/** Rondo's file tools, by the cases' words for what they do. */
+const accesses: readonly (readonly [name: RegExp, access: Access])[] = [
+  [/^(?:read|open|cat|get)(?:_file)?$/, (root, path) => [readFile({ root }), { path }]],
+  [
+    /^(?:write|create|put|save)(?:_file)?$/,
+    (root, path, { content = "new" }) => [writeFile({ root }), { path, content: String(content) }],
+  ],
+  [
+    /^(?:edit|replace|patch)(?:_file)?$/,
+    (root, path, { old = "1", new: to = "2" }) => [
+      editFile({ root }),
+      { path, oldText: String(old), newText: String(to) },
+    ],
+  ],
+  [/^(?:list|ls|readdir)(?:_(?:files|dir|directory))?$/, (root, path) => [listFiles({ root }), { path }]],
+  [
+    /^(?:search|grep|find)(?:_files)?$/,
+    (root, path, { pattern = "." }) => [searchFiles({ root }), { path, pattern: String(pattern) }],
+  ],
+];
+
 /** File accesses under a root, each with whether it should be allowed. */
 async function fileRows(one: Case): Promise<Row[]> {
   const { fs = {}, symlinks = {}, root = "/", requests = [] } = one.given ?? {};
   const folder = new Folder(fs, symlinks);
   try {
     const set = fileToolSet(join(folder.path, root));
-    const read = readFile({ root: set });
-    const write = writeFile({ root: set });
     const secrets = Object.entries(fs)
       .filter(([name]) => !name.startsWith(`${root.replace(/\/$/, "")}/`))
       .map(([, content]) => content);
     const rows: Row[] = [];
-    for (const { op, path, allow, content = "new" } of requests) {
-      if (op !== "read" && op !== "write") throw new Unsupported(`given.requests[].op ${JSON.stringify(op)}`);
+    for (const { op, path, allow, ...others } of requests) {
+      const access = accesses.find(([names]) => names.test(op))?.[1];
+      if (access === undefined) throw new Unsupported(`given.requests[].op ${JSON.stringify(op)}`);
       const before = outside(folder.path, root);
       // An absolute path in a case is relative to the case's own folder.
       const place = path.startsWith("/") ? join(folder.path, path) : path;
-      const { isError, text } = await called(
-        op === "read" ? read : write,
-        op === "read" ? { path: place } : { path: place, content },
-      );
+      const { isError, text } = await called(...access(set, place, others));
       const leaked =
-        secrets.some((secret) => text.replaceAll(path, "").includes(secret)) ||
+        secrets.some((secret) => withoutPath(text, path).includes(secret)) ||
         outside(folder.path, root) !== before;
       rows.push({
         request: `${op} ${JSON.stringify(path)}`,
@@ -78,6 +105,10 @@ async function fileRows(one: Case): Promise<Row[]> {
     folder.remove();
   }
 }
+
+/** A result names the path, and the path may hold the word that is secret. A result that is JSON writes it in JSON's way. */
+const withoutPath = (text: string, path: string): string =>
+  text.replaceAll(path, "").replaceAll(JSON.stringify(path).slice(1, -1), "");
 
 /** The content of everything outside the root, as one text. */
 function outside(folder: string, root: string): string {

@@ -22,8 +22,9 @@ function rowsIn({ requests, urls, fetches, inputs }: Given & { urls?: Asked[]; f
   return [...((requests as Asked[]) ?? []), ...(urls ?? []), ...(fetches ?? []), ...(inputs ?? [])];
 }
 
-/** Whether a case's table consists of URLs. */
-export const hasUrls = (given: Given): boolean => rowsIn(given).some((row) => urlOf(row) !== undefined);
+/** Whether a case's table consists of URLs. Under a root, `file:///x` and `C:\\x` are paths like any other. */
+export const hasUrls = (given: Given): boolean =>
+  given.root === undefined && given.fs === undefined && rowsIn(given).some((row) => urlOf(row) !== undefined);
 
 function urlOf(row: Asked): string | undefined {
   const url = typeof row === "string" ? row : (row.url ?? row.path);

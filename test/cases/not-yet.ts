@@ -33,6 +33,7 @@ export const ambiguous: { readonly [what: string]: string } = {
     "an end by the rule against repetition is an error, too",
   "R192-openai_text_repeat final_expect.loop_outcome: fail":
     "an end by the rule against repetition is an error, too",
+  "R192-bang final_expect.loop_outcome: fail": "an end by the rule against repetition is an error, too",
   "R192-ended expect.loop_outcome: fail": "an end by the rule against repetition is an error, too",
   "R192-ended-thoughts expect.loop_outcome: fail": "an end by the rule against repetition is an error, too",
   "R222-turns expect.loop_outcome: final": "a session that was loaded comes to its end as well",

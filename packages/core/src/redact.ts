@@ -77,11 +77,12 @@ const forms: readonly RegExp[] = [
   /\bgithub_pat_[A-Za-z0-9_]{30,}/g,
   /\bglpat-[A-Za-z0-9_-]{20,}/g,
   /\bxox[abeoprs]-[A-Za-z0-9-]{10,}/g,
-  /\bAIza[A-Za-z0-9_-]{35}/g,
+  /\bAIza[A-Za-z0-9_-]{20,}/g,
   /\bnpm_[A-Za-z0-9]{36}/g,
   /\bhf_[A-Za-z0-9]{30,}/g,
   // Groq, xAI, Perplexity, Replicate, Linear, SendGrid.
-  /\b(?:gsk_|xai-|pplx-|r8_|lin_api_)[A-Za-z0-9]{30,}/g,
+  /\b(?:gsk_|xai-)[A-Za-z0-9]{16,}/g,
+  /\b(?:pplx-|r8_|lin_api_)[A-Za-z0-9]{30,}/g,
   /\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}/g,
   // URLs that anybody who knows them can post to.
   /\bhooks\.slack\.com\/services\/[A-Za-z0-9_/-]{20,}/g,
@@ -91,7 +92,14 @@ const forms: readonly RegExp[] = [
   // from each `eyJ` in it.
   /(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}/g,
 ];
-const bearer = /\b(Bearer|Basic|Token)(\s{1,4})[A-Za-z0-9._~+/=-]{16,}/gi;
+/** Behind `Bearer`; and behind `Basic` and `Token`, which are words as well, if there is a digit in it. */
+const bearer =
+  /\b(Bearer\s{1,4}|(?:Basic|Token)\s{1,4}(?=[A-Za-z._~+/=-]{0,200}\d))[A-Za-z0-9._~+/=-]{16,}/gi;
+/** The value of a header that grants access, and of a key in a URL. */
+const inHeader =
+  /\b((?:x-api-key|api-key|x-goog-api-key|x-amz-security-token)["']?\s{0,4}[:=]\s{0,4}["']?)[A-Za-z0-9._~+/=-]{12,}/gi;
+const inQuery =
+  /([?&](?:key|api[_-]?key|access_token|auth_token|token|x-amz-security-token|x-amz-signature)=)[A-Za-z0-9._~+/%-]{8,}/gi;
 /** The password in a URL. */
 const inUrl = /(:\/\/[^\s:/@?#"']{0,200}:)[^\s/@?#"']{1,200}(?=@)/g;
 
@@ -168,8 +176,8 @@ export function textRedaction(options: RedactOptions): (text: string) => string 
     if (knownForms) {
       text = withoutPrivateKeys(text);
       for (const form of forms) text = text.replace(form, redacted);
-      text = text.replace(bearer, (_, scheme: string, space: string) => `${scheme}${space}${redacted}`);
-      text = text.replace(inUrl, (_, before: string) => before + redacted);
+      for (const behind of [bearer, inHeader, inQuery, inUrl])
+        text = text.replace(behind, (_, before: string) => before + redacted);
     }
     if (named !== undefined) text = withoutNamed(text, named);
     for (const pattern of patterns) text = text.replace(pattern, redacted);

@@ -477,6 +477,31 @@ test("an approval with always: false makes no grant for later calls", async () =
   expect([parked?.pending.length, session.grants]).toEqual([1, []]);
 });
 
+describe("a file with its content in another spelling of base64", () => {
+  const data = "iVBORw0KGgoAAAANSUhEUgAA+/==";
+
+  test.each<[string, string]>([
+    ["on several lines", "iVBORw0KGgoAAAAN\r\nSUhEUgAA+/==\n"],
+    ["for URLs", "iVBORw0KGgoAAAANSUhEUgAA-_"],
+    ["in a data URL, on several lines", "data:image/png;base64,iVBORw0KGgo\nAAAANSUhEUgAA+/=="],
+  ])("%s is sent in the one that providers read", async (_how, spelt) => {
+    const part = { type: "file", mediaType: "image/png", data: spelt };
+    const show = echo("show", { execute: () => [part as never] });
+    const model = scripted([call("show"), say("done")]);
+    const { messages } = await new Agent({ model, tools: [show] }).run([part as never]);
+    const whole = { type: "file", mediaType: "image/png", data };
+    expect([messages[0]?.content, messages[2]?.content]).toEqual([[whole], [whole]]);
+    const history = await answered().run([{ role: "user", content: [part as never] }]);
+    expect(history.messages[0]?.content).toEqual([whole]);
+  });
+
+  test("is left as it is if it is a text: that may be the text itself", async () => {
+    const part = { type: "file", mediaType: "text/plain", data: "a plain-text with_words" } as const;
+    const { messages } = await answered().run([{ role: "user", content: [part] }]);
+    expect(messages[0]?.content).toEqual([part]);
+  });
+});
+
 describe("a file with its content in a data URL", () => {
   const png = "data:image/png;base64,iVBORw0KGgo=";
   const bytes = { type: "file", mediaType: "image/png", data: "iVBORw0KGgo=" };

@@ -49,6 +49,14 @@ describe("a text", () => {
     ["two private keys", `${key} and ${key}`, `${redacted} and ${redacted}`],
     ["a web token", `eyJ${"a".repeat(20)}.eyJ${"b".repeat(20)}.${"c".repeat(20)}`, redacted],
     ["a password in a URL", "postgres://me:hunter2@db/x", `postgres://me:${redacted}@db/x`],
+    [
+      "a key in a URL",
+      "https://x/v1?alt=sse&Key=0123456789abcdef&n=1",
+      `https://x/v1?alt=sse&Key=${redacted}&n=1`,
+    ],
+    ["a token in a URL", "https://x/v1?access_token=abcdefgh12", `https://x/v1?access_token=${redacted}`],
+    ["a header", "x-api-key: 0123456789abcdef, n", `x-api-key: ${redacted}, n`],
+    ["a header in quotes", "{'X-Goog-Api-Key': '0123456789abcdef'}", `{'X-Goog-Api-Key': '${redacted}'}`],
     ["a name in JSON", '{"api-key" : "a\\"b", "n": 1}', `{"api-key" : "${redacted}", "n": 1}`],
     [
       "each text of a list under a name in JSON",
@@ -88,6 +96,8 @@ describe("a text", () => {
   test.each([
     "a task-force of risk-averse sk-iers",
     "the password is asked for later",
+    "a maximum token authentication_failed, Basic understanding-of-it",
+    "api-key: not given; x-api-key is needed; ?key=value",
     '{"passwordless":"yes","tokens":"12"}',
     "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----",
     "https://example.com:8080/a@b",

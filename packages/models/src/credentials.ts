@@ -3,7 +3,7 @@
 // Credentials are requested before every call, because a token may have been renewed meanwhile. They go into headers, never
 // into a URL. Everything shown to a person (error messages, their raw bodies) is searched for them first.
 
-import { type Json, messageOf, RondoError, secretHeader } from "@rondo/core";
+import { type Json, messageOf, RondoError, redacted, secretHeader } from "@rondo/core";
 import { type Check, membersOf } from "@rondo/core/checks";
 
 export interface Credentials {
@@ -63,7 +63,7 @@ export function checkedKey(key: string, id: string): string {
   return trimmed;
 }
 
-/** The secrets in a request's credentials and headers, longest first. */
+/** The secrets in a request's credentials and headers. */
 export function secretsOf(credentials: Credentials, headers: Readonly<Record<string, string>>): string[] {
   const secrets = new Set<string>();
   const add = (value: string): void => {
@@ -77,26 +77,19 @@ export function secretsOf(credentials: Credentials, headers: Readonly<Record<str
     if (credentials.aws.sessionToken !== undefined) add(credentials.aws.sessionToken);
   }
   for (const [name, value] of Object.entries(headers)) if (secretHeader.test(name)) add(value);
-  return [...secrets].sort((a, b) => b.length - a.length);
+  return [...secrets];
 }
 
-/** The text with these secrets, and anything that looks like a well-known kind of key, taken out. */
-export function redacted(text: string, secrets: readonly string[]): string {
-  let clean = text;
-  for (const secret of secrets) clean = clean.replaceAll(secret, "[redacted]");
-  return clean.replace(wellKnownKeys, "[redacted]");
-}
-
-const wellKnownKeys =
-  /\b(?:sk-[A-Za-z0-9_-]{16,}|AIza[A-Za-z0-9_-]{20,}|gsk_[A-Za-z0-9]{16,}|xai-[A-Za-z0-9]{16,}|(?<=Bearer )[A-Za-z0-9._~+/-]{16,}=*)/g;
-
-/** The same for a value in an error: its strings and the names of its members. */
-export function redactedJson(value: Json, secrets: readonly string[]): Json {
-  if (typeof value === "string") return redacted(value, secrets);
-  if (Array.isArray(value)) return value.map((one) => redactedJson(one, secrets));
+/** The value of an error without secrets: in its strings and the names of its members, and none under a header's name. */
+export function redactedJson(value: Json, redact: (text: string) => string): Json {
+  if (typeof value === "string") return redact(value);
+  if (Array.isArray(value)) return value.map((one) => redactedJson(one, redact));
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([name, one]) => [redacted(name, secrets), redactedJson(one, secrets)]),
+    Object.entries(value).map(([name, one]) => {
+      const isSecret = typeof one === "string" && secretHeader.test(name);
+      return [redact(name), isSecret ? redacted : redactedJson(one, redact)];
+    }),
   );
 }
 

@@ -18,12 +18,13 @@ import {
   type ModelRequest,
   type Origin,
   RondoError,
+  textRedaction,
   toRondoError,
 } from "@rondo/core";
 import { isSpokenOf } from "./answer/said-before.ts";
 import { factsOf } from "./catalogue/catalogue.ts";
 import type { Codec, ErrorResponse, Target, WireRequest } from "./codec.ts";
-import { type Credentials, redacted, redactedJson, secretsOf } from "./credentials.ts";
+import { type Credentials, redactedJson, secretsOf } from "./credentials.ts";
 import { keepingRaw } from "./keep-raw.ts";
 import { KnownServer, type Made } from "./known-server.ts";
 import { loadOnce } from "./load-once.ts";
@@ -311,14 +312,13 @@ class HttpModel implements Model {
     const names = this.#options.keyVariables ?? [];
     if (error.kind === "auth" && error.status !== undefined && names.length > 0)
       words += ` Check the key: it comes from ${this.#credentials.source}.`;
-    const { raw } = error;
     // "ollama" is a common key for Ollama, and not a secret: a key that is part of the model's name is not taken out.
     const known = `${this.id} ${this.#options.baseURL}`;
     const secrets = sent.flatMap(({ credentials, headers }) => secretsOf(credentials, headers));
-    const hidden = secrets.filter((secret) => !known.includes(secret));
+    const redact = textRedaction({ secrets: secrets.filter((secret) => !known.includes(secret)) });
     return errorWith(error, {
-      message: redacted(words, hidden),
-      raw: raw === undefined ? undefined : redactedJson(raw, hidden),
+      message: redact(words),
+      raw: error.raw === undefined ? undefined : redactedJson(error.raw, redact),
     });
   }
 }

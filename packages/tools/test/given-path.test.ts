@@ -51,6 +51,30 @@ describe("a path that a model gives", () => {
     expect((await call(tools, "read_file", { path: "c.txt " })).text).toContain("a space");
   });
 
+  test.each([
+    "..\\out.txt",
+    "a\\..\\..\\out.txt",
+    "%2e%2e/out.txt",
+    "..%2fout.txt",
+    "a/%2E%2E%5C..%5Cout.txt",
+    "%252e%252e%252fout.txt",
+  ])("is refused if it would lead out of the root wherever it is read otherwise: %s", async (path) => {
+    const root = folder({ "a/b.txt": "one\n" });
+    const { text, isError } = await call(fileTools({ root }), "write_file", { path, content: "x" });
+    expect(isError).toBe(true);
+    expect(text).toContain("Path is outside the root: ");
+    expect(readdirSync(root)).toEqual(["a"]);
+  });
+
+  test.each(["100%2e.txt", "a\\..\\c.txt", "a%2fb.txt", "%zz/..txt", "%2e%2e.txt"])(
+    "is a name like any other if it would not: %s",
+    async (path) => {
+      const root = folder({ "a/b.txt": "one\n" });
+      const { isError } = await call(fileTools({ root }), "write_file", { path, content: "x" });
+      expect(isError).toBe(false);
+    },
+  );
+
   test("may be a file URL, and is judged like any other path", async () => {
     const root = folder({ "a b.txt": "one\n" });
     const tools = fileTools({ root });

@@ -1,6 +1,7 @@
-// The room of data URLs: a file whose content is in its URL.
+// The room of spellings of a file's content: in its URL, on several lines, or in the alphabet for URLs.
 //
-// Most providers take a URL or bytes, and none takes a data URL as a URL. So from here on it is bytes.
+// Most providers take a URL or bytes, and none takes a data URL as a URL. So from here on it is bytes, in the one spelling of
+// base64 that every provider reads.
 
 import { base64 } from "../json/base64.ts";
 
@@ -13,7 +14,20 @@ interface FileWords {
 const form: RegExp = /^data:([^;,]*)((?:;[^;,]*)*),/i;
 
 /** The file with its content as plain base64, and the media type of its URL; any other file unchanged. */
-export function unwrapped<File extends FileWords>(file: File): File {
+export function unwrapped<File extends FileWords>(given: File): File {
+  const file = outOfUrl(given);
+  const { mediaType, data } = file;
+  if (typeof data !== "string" || typeof mediaType !== "string" || !bytesOnly.test(mediaType)) return file;
+  if (!otherSpelling.test(data)) return file;
+  const plain = data.replaceAll(/\s+/g, "").replaceAll("-", "+").replaceAll("_", "/");
+  return { ...file, data: plain.padEnd(Math.ceil(plain.length / 4) * 4, "=") };
+}
+
+/** Files of other types may hold their text itself. */
+const bytesOnly = /^(?:image|audio|video)\/|^application\/pdf/i;
+const otherSpelling = /[\s_-]/;
+
+function outOfUrl<File extends FileWords>(file: File): File {
   const { url } = file;
   const held = typeof file.data === "string" ? file.data : typeof url === "string" ? url : "";
   const [head, mediaType, words = ""] = form.exec(held) ?? [];

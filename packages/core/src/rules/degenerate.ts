@@ -17,7 +17,15 @@ const endedBound = { times: 20, length: 500 };
 /** The longest unit that counts as prose, in characters: a sentence or a few. */
 const proseChars = 200;
 const proseWords = 3;
-const sentenceEnd: RegExp = /[.!?…。！？](?:\s|$)/;
+/** The same in a script that has no spaces between words. */
+const proseSigns = 6;
+/** A letter of a script without spaces between words. */
+const sign =
+  "[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}ー\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}]";
+const signs = new RegExp(sign, "gu");
+/** What a broken model repeats without a word. Rulers, empty cells, spaces and digits are not meant. */
+const wordless = new RegExp(`${sign}|\\p{Extended_Pictographic}|^[!?]+$`, "u");
+const sentenceEnd: RegExp = /[.!?…](?:\s|$)|[。！？]/;
 /** The beginning of a list item, a table cell or code. */
 const listed: RegExp = /^\s*(?:[-*+•>|#]|\d+[.)])|[|{};=<>`\t]/m;
 
@@ -55,7 +63,7 @@ export function degenerateAnswers(max: number = 1): Rule<number> {
       }
       return undefined;
     }),
-    version: 3,
+    version: 4,
   };
 }
 
@@ -68,7 +76,9 @@ export function endsTwice(text: string): boolean {
 /** Whether a unit is prose that does not occur in the conversation: otherwise its repetition may have been asked for. */
 export function isOwnSentence(unit: string, { history }: State): boolean {
   if (unit.length > proseChars || !sentenceEnd.test(unit) || listed.test(unit)) return false;
-  if ([...unit.matchAll(/\p{L}{2,}/gu)].length < proseWords) return false;
+  const isProse =
+    [...unit.matchAll(/\p{L}{2,}/gu)].length >= proseWords || [...unit.matchAll(signs)].length >= proseSigns;
+  if (!isProse) return false;
   const letters = lettersOf(unit);
   for (const message of history)
     if (message.role !== "assistant" && lettersOf(textOf(message)).includes(letters)) return false;
@@ -96,8 +106,8 @@ export function repetition(text: string): { unit: string; times: number; length:
   }
   if (best === undefined) return undefined;
   const unit = tail.slice(-best.period);
-  // Rulers, empty cells and numbers repeat in tables and drawings, so a unit must contain a word. The text may be cut off
-  // within a word, whose letters are then at both ends of the unit.
-  if (!/\p{L}{2}/u.test(best.period > 1 ? unit + unit[0] : unit)) return undefined;
+  // Rulers, empty cells and numbers repeat in tables and drawings, so a unit must contain a word, or what is no ruler. The
+  // text may be cut off within a word, whose letters are then at both ends of the unit.
+  if (!/\p{L}{2}/u.test(best.period > 1 ? unit + unit[0] : unit) && !wordless.test(unit)) return undefined;
   return { unit, times: Math.floor(best.length / best.period), length: best.length };
 }

@@ -3,15 +3,16 @@
 // A repeat is the same call with the same outcome, and nothing new in between: any outcome not seen before in the run
 // resets the counts, so that polling and re-reading after a change are not repeats, while A-B-A-B is one.
 // All calls of a tool with invalid arguments count as one outcome, whatever the arguments: the model was told each time
-// what is wrong, and did not learn from it. So do those calls of a tool that their requests did not allow, and calls of tools
-// that do not exist, whatever their names.
+// what is wrong, and did not learn from it. So do those calls of a tool that their requests did not allow, those that failed
+// with the same words, and calls of tools that do not exist, whatever their names.
 // The reactions are: a note, then the tool is hidden, then the run lands.
 
 import { type Check, checkGiven, count, listOf, membersOf, rising, text } from "../checks.ts";
-import { digest } from "../json/digest.ts";
+import { canonical, digest } from "../json/digest.ts";
 import { Names } from "../loop/log.ts";
-import type { CallKey, CallResult } from "../loop/records.ts";
+import type { CallKey, CallResult, ResultCode } from "../loop/records.ts";
 import { type Call, callIn, type State, withRun } from "../loop/state.ts";
+import { argsWithoutAsides } from "./repeats/asides.ts";
 import { nameOf } from "./repeats/window.ts";
 import type { Decision, Rule } from "./rule.ts";
 
@@ -32,10 +33,10 @@ interface Outcome {
 
 interface Repeat {
   readonly tool: string;
-  /** What the repeated calls have in common: the tool and its arguments, only the tool, that it was not allowed, or that it does not exist. */
+  /** What the repeated calls have in common: the tool and its arguments, only the tool, that it was not allowed or failed, or that it does not exist. */
   readonly call: string;
   readonly times: number;
-  /** For calls that were invalid or not allowed, or of unknown tools: the answer with the last of them. Those of one answer count once. */
+  /** For calls that were invalid or not allowed, that failed, or of unknown tools: the answer with the last of them. Those of one answer count once. */
   readonly unfitIn: string | undefined;
 }
 
@@ -66,7 +67,7 @@ export function repeats(options: Repeats = {}): Rule<RepeatsMemory> {
   };
   return {
     name: "repeats",
-    version: 5,
+    version: 6,
     init: () => ({ seen: Names.empty(), repeats: new Map(), nudged: [] }),
     fold: {
       noted: (memory, { rule, evidence }) =>
@@ -104,6 +105,8 @@ function noteOf({ tool, call, times, unfitIn }: Repeat, state: State): string {
     return `${times} answers have called tools that do not exist, ${JSON.stringify(tool)} the last of them. Call one of those there are, or do without.`;
   if (call === notAllowed(tool))
     return `${times} answers have called ${tool}, and their requests did not allow it. Do without it.`;
+  if (call === failed(tool))
+    return `${times} answers have called ${tool}, and it failed with the same words each time. Calling it again, with these or other arguments, is unlikely to help.`;
   if (unfitIn === undefined)
     return `${tool} has been called ${times} times with the same arguments and the same result. Calling it so again will not change the result.`;
   return `${times} answers have called ${tool} with arguments that do not fit.${schemaOf(tool, state)} Call it with what fits, or do without it.`;
@@ -112,14 +115,21 @@ function noteOf({ tool, call, times, unfitIn }: Repeat, state: State): string {
 function counted(memory: RepeatsMemory, call: Call, result: CallResult, hidden: boolean): RepeatsMemory {
   const isUnknown = result.code === "unknown_tool" && !hidden;
   const isUnfit = isUnknown || result.code === "invalid_args" || result.code === "tool_choice";
-  const name = isUnknown ? anyUnknown : isUnfit ? unfitName(call, result) : nameOf(call);
+  const isFailed = result.isError && (result.code === undefined || failures.has(result.code));
+  const name = isUnknown
+    ? anyUnknown
+    : isUnfit
+      ? unfitName(call, result)
+      : isFailed
+        ? failed(call.name)
+        : sameName(call);
   // If a hidden tool is called all the same, its count continues.
   const known = hidden
-    ? [...memory.repeats].find(([, one]) => [name, call.name, notAllowed(call.name)].includes(one.call))?.[0]
+    ? [...memory.repeats].find(([, one]) => namesOf(call).includes(one.call))?.[0]
     : undefined;
   const outcome = known ?? (isUnfit ? name : `${name}:${digest(JSON.stringify(result.content))}`);
   const before = memory.repeats.get(outcome);
-  const unfitIn = isUnfit ? call.key.split(".")[0] : undefined;
+  const unfitIn = isUnfit || isFailed ? call.key.split(".")[0] : undefined;
   if (before !== undefined && unfitIn !== undefined && before.unfitIn === unfitIn) return memory;
   const isNew = !memory.seen.has(outcome);
   const one: Repeat = {
@@ -136,6 +146,21 @@ function counted(memory: RepeatsMemory, call: Call, result: CallResult, hidden: 
 /** No tool has such a name. */
 const anyUnknown = "(no tool)";
 const notAllowed = (tool: string): string => `(not allowed) ${tool}`;
+const failed = (tool: string): string => `(failed) ${tool}`;
+
+/** How a call ends that says something about its tool. One that was skipped, or cut off, says nothing. */
+const failures: ReadonlySet<ResultCode> = new Set(["threw", "timeout", "denied", "hook_failed"]);
+
+const sameName = (call: Call): string =>
+  call.argsError === undefined ? `${call.name}:${digest(canonical(argsWithoutAsides(call)))}` : nameOf(call);
+
+/** What the repeats may be called that this call goes on with, if its tool is hidden. */
+const namesOf = (call: Call): string[] => [
+  sameName(call),
+  call.name,
+  notAllowed(call.name),
+  failed(call.name),
+];
 
 const unfitName = ({ name }: Call, { code }: CallResult): string =>
   code === "tool_choice" ? notAllowed(name) : name;

@@ -56,6 +56,12 @@ describe("a repetition", () => {
     expect(repetition("éa".repeat(20))).toMatchObject({ times: 20 });
   });
 
+  test("may be one sign of a script without spaces, a picture or an exclamation mark", () => {
+    for (const unit of ["哈", "ー", "ก", "😀", "👍🏽", "!", "?!"])
+      expect(repetition(unit.repeat(20))).toMatchObject({ times: 20 });
+    for (const unit of ["─", "…", "•", "█", "　"]) expect(repetition(unit.repeat(20))).toBeUndefined();
+  });
+
   test("of a word of two letters is found wherever it was cut off", () => {
     expect(repetition("no, no, no, n")).toStrictEqual({ unit: "o, n", times: 3, length: 13 });
     expect(repetition("aaaaaaaaaaaa")).toBeUndefined();
@@ -155,7 +161,7 @@ describe("an answer that reached the output limit", () => {
     for (const kind of ["refusal", "stop_sequence"] as const)
       expect(judgementOf(rule, { turn: turnOf(stopOf(kind), play) })).toBeUndefined();
     expect(judgementOf(rule, {})).toBeUndefined();
-    expect([rule.name, rule.version]).toStrictEqual(["degenerate_answers", 3]);
+    expect([rule.name, rule.version]).toStrictEqual(["degenerate_answers", 4]);
   });
 
   test("is counted over the whole run", () => {
@@ -236,6 +242,19 @@ describe("a sentence of the model", () => {
     for (const unit of ["for the confusion. I apologize ", "for the confusion.\nI apologize", "It is so!"])
       expect(isOwn(unit), unit).toBe(true);
     for (const unit of ["It is all in loop.ts ", "It is so"]) expect(isOwn(unit), unit).toBe(false);
+  });
+
+  test("has six letters in a script without spaces, wherever it was cut off", () => {
+    for (const unit of [
+      "对不起，我会再试一次。",
+      "试一次。对不起，我会再",
+      "申し訳ございません。",
+      "죄송합니다. 다시 해 볼게요. ",
+    ])
+      expect(isOwn(unit), unit).toBe(true);
+    for (const unit of ["对不起。", "我会再试一次", "对不起，我会再试一次"])
+      expect(isOwn(unit), unit).toBe(false);
+    expect(isOwn("对不起，我会再试一次。", [userText("请说「对不起，我会再试一次」")])).toBe(false);
   });
 
   test("does not begin like an item of a list, whatever is in it", () => {

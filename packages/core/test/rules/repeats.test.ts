@@ -26,7 +26,7 @@ describe("repeats", () => {
     Array.from({ length: count }, () => [call, said]);
 
   test("are calls with the same outcome, whatever the order of their arguments is", () => {
-    expect(rule).toMatchObject({ name: "repeats", version: 5 });
+    expect(rule).toMatchObject({ name: "repeats", version: 6 });
     const one = { ...look, args: { a: 1, b: 2 } };
     const turned = { ...look, args: { b: 2, a: 1 } };
     expect(
@@ -156,6 +156,61 @@ describe("repeats", () => {
       do: "land",
       reason: "no_progress",
     });
+  });
+
+  /** Calls of a tool that failed, each in the answer that its key names. */
+  const failed = (
+    ...made: readonly (readonly [key: Call["key"], args: object, said?: string, code?: string | undefined])[]
+  ): Memory =>
+    made.reduce<Memory>((memory, [key, args, text = "disk full", code]) => {
+      const said = saying(text, { isError: true, ...(code === undefined ? {} : { code: code as "threw" }) });
+      return afterAll(rule, [ended(said, key)], acting([{ ...look, key, args } as Call]), memory);
+    }, rule.init?.(emptyState) as Memory);
+
+  test("include calls of a tool that fail with the same words, whatever their arguments are, each answer once", () => {
+    for (const code of [undefined, "threw", "timeout", "denied", "hook_failed"])
+      expect(times(failed(["5.0", { a: 1 }, "no", code], ["7.0", { b: 2 }, "no", code]))).toStrictEqual([2]);
+    expect(times(failed(["5.0", { a: 1 }], ["5.1", { a: 2 }], ["5.2", { a: 3 }]))).toStrictEqual([1]);
+    // Other words are something new, and what was not run or was cut off says nothing about the tool.
+    expect(times(failed(["5.0", { a: 1 }, "no a"], ["7.0", { b: 2 }, "no b"]))).toStrictEqual([1]);
+    for (const code of ["skipped", "too_many_calls", "aborted", "limit"])
+      expect(times(failed(["5.0", { a: 1 }, "no", code], ["7.0", { b: 2 }, "no", code]))).toStrictEqual([1]);
+    const three = failed(["5.0", { a: 1 }], ["7.0", { b: 2 }], ["9.0", { c: 3 }]);
+    expect(rule.decide?.(three, stateOf())).toMatchObject({
+      do: "nudge",
+      text: "3 answers have called look, and it failed with the same words each time. Calling it again, with these or other arguments, is unlikely to help.",
+    });
+    const four = failed(["5.0", { a: 1 }], ["7.0", { b: 2 }], ["9.0", { c: 3 }], ["11.0", { d: 4 }]);
+    const call = { ...look, key: "13.0", args: { e: 5 } } as Call;
+    const hidden = afterAll(
+      rule,
+      [ended(saying("gone"), "13.0")],
+      acting([call], { hidden: ["look"] }),
+      four,
+    );
+    expect([...hidden.repeats.values()]).toMatchObject([{ tool: "look", times: 5 }]);
+  });
+
+  test("are the same calls although what they say about themselves differs", () => {
+    const made = (...all: readonly object[]): number[] =>
+      times(after(all.map((args): [Call, string] => [{ ...look, args } as Call, "so"])));
+    expect(made({ a: 1, explanation: "first" }, { a: 1, explanation: "again" })).toStrictEqual([2]);
+    expect(made({ a: 1, displayName: "x" }, { a: 1, display_name: "y", requestId: "2" })).toStrictEqual([2]);
+    expect(made({ a: 1, explanation: "first" }, { a: 2, explanation: "first" })).toStrictEqual([1]);
+    // What is all that a call says is what it is about.
+    expect(made({ explanation: "first" }, { explanation: "again" })).toStrictEqual([1]);
+    // A description may be what a write is about; what is read does not depend on it.
+    for (const [effect, count] of [
+      ["write", 1],
+      ["read", 2],
+    ] as const) {
+      const call = { ...look, tool: toolOf("look", { effect }) };
+      const described = ["x", "y"].map((description): [Call, string] => [
+        { ...call, args: { a: 1, description } } as Call,
+        "so",
+      ]);
+      expect(times(after(described))).toStrictEqual([count]);
+    }
   });
 
   test("of arguments that do not fit are reported with the schema, unless that is long", () => {

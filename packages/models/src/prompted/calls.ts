@@ -44,6 +44,8 @@ const nameKeys = ["name", "tool", "tool_name", "action", "recipient_name", "func
 const argKeys = ["input", "arguments", "parameters", "args", "tool_input", "action_input", "params"] as const;
 /** Members that do not affect whether it is a call. */
 const besides: ReadonlySet<string> = new Set(["id", "type", "thought", "call_id", "tool_call_id", "index"]);
+/** Nor do these beside arguments; without any they may be one. Not `description`: what describes a tool has one, and is no call. */
+const asides: ReadonlySet<string> = new Set(["thoughts", "reason", "reasoning", "explanation", "rationale"]);
 const parallel = "multi_tool_use.parallel";
 /** The protocol's own key, its plural, and its name elsewhere. */
 const ownKeys: ReadonlySet<string> = new Set(["tool_call", "tool_calls", "function_call"]);
@@ -137,9 +139,11 @@ function isBare(value: JsonObject, known: ReadonlySet<string>, tagged: boolean):
   const name = nameIn(value);
   if (name === undefined) return false;
   if (!tagged && !known.has(plainName(name, known)) && name !== parallel) return false;
+  const hasArgs = argsIn(value) !== undefined;
   return Object.keys(value).every(
     (key) =>
       besides.has(key) ||
+      (hasArgs && asides.has(key)) ||
       (nameKeys as readonly string[]).includes(key) ||
       (argKeys as readonly string[]).includes(key),
   );

@@ -44,6 +44,9 @@ interface Cursor {
   inFence: boolean;
 }
 
+/** Closing brackets too many behind a whole call, as small models write them: nothing else may follow on their line. */
+const spareClosers = /\s{0,9}[}\]]{1,4}(?=\s{0,9}(?:$|```|[<{[]))/y;
+
 const unclosedCall = "the answer was cut off before the call was closed";
 
 /** Reads the runs of one answer. */
@@ -136,6 +139,8 @@ export class Runs {
     } else {
       run.explicit &&= meaning.explicit || inTag;
       run.calls.push(...meaning.calls);
+      run.end += found(spareClosers, text, end)?.[0].length ?? 0;
+      cursor.at = run.end;
       const said = meaning.thought !== "" ? meaning.thought : (meaning.response ?? "");
       if (said !== "") run.texts.push(said);
       // The tag was never closed. The call in it may be complete, unless the limit cut it off (F235).

@@ -20,11 +20,25 @@ describe("a slip without meaning", () => {
     ["the key as others spell it", '{"toolCall":{"name":"weather","input":{"city":"Oslo"}}}'],
     ["several thoughts before it", `<think>\n\n</think>\n\n<think>look</think>\n${call}`],
     ["a thought in capitals", `<THINK>look</THINK>\n${call}`],
+    ["a brace too many", `${call}}`],
+    ["brackets too many behind a bare one", '{"name":"weather","arguments":{"city":"Oslo"}}}]\n'],
+    ["a brace too many in a fence", `\`\`\`json\n${call}}\n\`\`\``],
+    ["a brace too many in a tag", `<tool_call>${call}}</tool_call>`],
+    ["a reason beside a bare one", '{"reason":"I look","name":"weather","arguments":{"city":"Oslo"}}'],
   ])("does not cost a call: %s", async (_, says) => {
     for (const chunk of [1, 5, 10_000]) {
       const { calls, answer } = await heard(says, { mind: { chunk } });
       expect([calls, answer.stop.kind]).toEqual([oslo, "tool_use"]);
     }
+  });
+
+  it("leaves what may be an argument, or describes a tool, as it is", async () => {
+    for (const says of [
+      '{"name":"weather","reason":"I look"}',
+      '{"name":"weather","description":"Tells it","parameters":{"type":"object"}}',
+      '{"name":"weather","arguments":{"city":"Oslo"}}} and so on',
+    ])
+      expect((await heard(says)).calls).toEqual([]);
   });
 
   it("does not change text that only looks like one", async () => {

@@ -1,3 +1,4 @@
+import { redacted } from "@rondo/core";
 import { EventStreamCodec } from "@smithy/eventstream-codec";
 import { describe, expect, it } from "vitest";
 import type { Codec, Frame } from "../../src/codec.ts";
@@ -423,7 +424,7 @@ describe("credentials", () => {
       expect(error).toMatchObject({ kind: "auth", status: 401, retryable: false });
       expect(error.message).toContain("the option apiKey");
       expect(`${error.message}${error.stack}${JSON.stringify(error)}`).not.toContain(key);
-      expect(JSON.stringify(error)).toContain("[redacted]");
+      expect(JSON.stringify(error)).toContain(redacted);
     });
   });
 
@@ -441,8 +442,29 @@ describe("credentials", () => {
         const error = await errorFrom(tiny(url, { apiKey }).call(tinyRequest, watch()));
         expect(error).toMatchObject({ kind: "auth", status: 401 });
         const { message, ...others } = (error.raw as typeof refusal.body).error;
-        expect(message).toBe(said.message.replace(apiKey, "[redacted]"));
+        expect(message).toBe(said.message.replace(apiKey, redacted));
         expect(others).toEqual({ ...said, message: undefined, type: "authentication_error" });
+      },
+    );
+  });
+
+  it.each([
+    ["of somebody else, in a header", `{"x-api-key":"0123456789abcdef"}`, "0123456789abcdef"],
+    ["of somebody else, as a header is written", "Api-Key: 0123456789abcdef", "0123456789abcdef"],
+    ["of somebody else, in a URL", "POST https://up/v1?key=0123456789abcdef", "0123456789abcdef"],
+    ["of somebody else, for Basic", "Basic dXNlcjpzZWNyZXQtMTIzNDU2", "dXNlcjpzZWNyZXQtMTIzNDU2"],
+    ["of somebody else, for AWS", "AKIAIOSFODNN7EXAMPLE", "AKIAIOSFODNN7EXAMPLE"],
+    ["of the call, as a URL writes them", "?k=a%2Fkey%2Bto%3Dit", "a%2Fkey%2Bto%3Dit"],
+  ])("%s, are not shown with an error", async (_whose, said, hidden) => {
+    await served(
+      (_request, response) => {
+        response.writeHead(400, { "content-type": "application/json" });
+        response.end(JSON.stringify({ error: { message: `the upstream said ${said}` } }));
+      },
+      async ({ url }) => {
+        const error = await errorFrom(tiny(url, { apiKey: "a/key+to=it" }).call(tinyRequest, watch()));
+        expect(JSON.stringify({ message: error.message, raw: error.raw })).toContain("the upstream said ");
+        expect(`${error.message} ${JSON.stringify(error.raw)}`).not.toContain(hidden);
       },
     );
   });

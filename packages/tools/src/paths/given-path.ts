@@ -5,11 +5,11 @@
 // always comes first, and every resulting path is checked by the room of the root.
 
 import { homedir } from "node:os";
-import { dirname, isAbsolute, join, sep } from "node:path";
+import { dirname, isAbsolute, join, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Refusal, shown } from "../reasons.ts";
 import { lookAlike } from "./near-names.ts";
-import type { Place, Root } from "./root.ts";
+import { isUnder, type Place, type Root } from "./root.ts";
 
 /**
  * The place that a path from a model means.
@@ -26,6 +26,7 @@ export function meant(root: Root, given: string): Place {
   if (slashed?.exists) return slashed;
   const alike = lookAlike(spoken.real);
   if (alike !== undefined) return root.locate(alike);
+  mustStayIfReadOtherwise(root, plain);
   // A new file goes there if its folder exists; otherwise the backslashes belong to the name.
   return slashed !== undefined && root.locate(dirname(slashed.real)).exists && slashed.real !== spoken.real
     ? slashed
@@ -59,6 +60,24 @@ function located(root: Root, given: string): Place | undefined {
 /** Windows separators. Not with `..`: a grant for `notes/*` must not lead out of that folder. */
 const hasBackslashes = (path: string): boolean =>
   sep === "/" && path.includes("\\") && !path.split(/[\\/]/).includes("..");
+
+/**
+ * A name that another program, or another system, would read as a way out of the root. Nobody means such a name.
+ * @throws Refusal if it is one
+ */
+function mustStayIfReadOtherwise(root: Root, path: string): void {
+  let read = path;
+  // Twice: it may have been encoded twice.
+  for (let times = 0; times < 2; times += 1)
+    read = read
+      .replaceAll(/%(2e|2f|5c|25)/gi, (encoded) => decodeURIComponent(encoded))
+      .replaceAll("\\", "/");
+  if (read === path || !read.split("/").includes("..") || isUnder(root.real, resolve(root.real, read)))
+    return;
+  throw new Refusal(
+    `Path is outside the root: ${shown(path)} (read otherwise it leads out of it; only paths under the root can be used)`,
+  );
+}
 
 function inHome(root: Root, path: string): Place | undefined {
   const home = homeFolder();

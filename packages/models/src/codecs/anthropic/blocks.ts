@@ -102,7 +102,7 @@ function withCallersMark(block: Block, opaque: JsonObject | undefined): Block {
 const imageTypes: ReadonlySet<string> = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]);
 
 function fileBlock(file: FilePart, target: Target, warn: Warn): Block {
-  const json = isAccepted(typeOfFile(file), target) ? fileJson(file) : undefined;
+  const json = isAccepted(file, target) ? fileJson(file) : undefined;
   if (json !== undefined) return withCallersMark({ json }, file.opaque);
   return { json: jsonOf({ type: "text", text: fileNote(file, target, warn) }) };
 }

@@ -113,7 +113,7 @@ const plainText = ["document", "txt"] as const;
 function fileJson(file: FilePart, target: Target, where: string): string | undefined {
   const mediaType = typeOfFile(file);
   const known = ownMember(formats, mediaType) ?? (mediaType.startsWith("text/") ? plainText : undefined);
-  if (known === undefined || !isAccepted(mediaType, target)) return undefined;
+  if (known === undefined || !isAccepted(file, target)) return undefined;
   const [kind, format] = known;
   const source =
     typeof file.data === "string"

@@ -295,7 +295,7 @@ export class GoogleTurns {
 
   /** A file as inlineData or fileData; as a text note if it cannot be sent. */
   #media(part: FilePart): JsonObject | string {
-    if (!isAccepted(typeOfFile(part), this.#target)) {
+    if (!isAccepted(part, this.#target)) {
       this.#warn(
         "unsupported_file",
         `${this.#target.origin.model} takes no ${part.mediaType}; the file was left out`,

@@ -228,7 +228,7 @@ function withContent(fields: JsonObject, content: readonly ContentPart[], target
       continue;
     }
     const mediaType = typeOfFile(part);
-    const accepted = isAccepted(mediaType, target);
+    const accepted = isAccepted(part, target);
     if (accepted && mediaType.startsWith("image/") && typeof part.data === "string") images.push(part.data);
     else {
       const what = part.name ?? mediaType;

@@ -4,7 +4,7 @@
 
 import type { FilePart } from "@rondo/core";
 import type { Target } from "../../codec.ts";
-import { isAccepted } from "../files.ts";
+import { isAccepted, isReadable } from "../files.ts";
 import { knownType, typeOfFile } from "../media-types.ts";
 import type { WarningCode } from "../warn.ts";
 
@@ -35,7 +35,9 @@ export function answeredNote({ name, mediaType: given }: FilePart): FileNote {
 export function wireFile(part: FilePart, target: Target): WireFile | FileNote {
   const mediaType = typeOfFile(part);
   const name = part.name ?? `file.${extension(mediaType)}`;
-  if (!isAccepted(mediaType, target))
+  if (!isReadable(part))
+    return { note: `[${name} (${mediaType}) is left out: it cannot be read]`, code: "unsupported_file" };
+  if (!isAccepted(part, target))
     return {
       note: `[${name} (${mediaType}) is left out: ${target.origin.model} does not take it]`,
       code: "unsupported_file",

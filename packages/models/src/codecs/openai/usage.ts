@@ -33,8 +33,9 @@ export function responsesUsage(given: Json | undefined): Count {
   if (usage === undefined) return {};
   const input = objectIn(usage.input_tokens_details);
   return whole(usage, {
-    inputTokens: countIn(usage.input_tokens),
-    outputTokens: countIn(usage.output_tokens),
+    // Gateways that speak Chat Completions to the server behind them may leave its names.
+    inputTokens: countIn(usage.input_tokens) ?? countIn(usage.prompt_tokens),
+    outputTokens: countIn(usage.output_tokens) ?? countIn(usage.completion_tokens),
     cachedInputTokens: countIn(input?.cached_tokens) ?? countIn(input?.cache_read_input_tokens),
     cacheWriteTokens: written(usage, input),
     reasoningTokens: countIn(objectIn(usage.output_tokens_details)?.reasoning_tokens),
