@@ -13,6 +13,20 @@ test("a terminal's control sequences do not get into the history", () => {
   expect(text("1%\r2%\r100%\ndone")).toBe("100%\ndone");
 });
 
+test("they do not get there inside an object either, where they would be letters of its JSON", () => {
+  const returned = {
+    stdout: "a\u001b]0;pwn\u0007b\u001b[31mred",
+    lines: ["10%\r100%", "x\r\ny"],
+    path: "C:\\bin",
+  };
+  expect(renderResult(returned).content).toEqual([
+    {
+      type: "text",
+      text: JSON.stringify({ stdout: "abred", lines: ["10%\n100%", "x\r\ny"], path: "C:\\bin" }),
+    },
+  ]);
+});
+
 test("an unterminated sequence swallows no more than its line", () => {
   expect(text("a\u001b]8;;http://evil\nb")).toBe("a\nb");
 });

@@ -15,7 +15,7 @@ export function sanitizedResult(message: ToolMessage): ToolMessage {
  */
 export function sanitized(part: ContentPart): ContentPart {
   if (part.type !== "text") return part;
-  const text = controls.test(part.text) ? plain(part.text) : part.text;
+  const text = withoutControls(part.text);
   if (text === part.text && text.isWellFormed()) return part;
   return { ...part, text: text.toWellFormed() };
 }
@@ -28,6 +28,9 @@ const controls = /\p{Cc}(?<![\t\n\r])|\r(?!\n)/u;
 
 /** A text without a newline, in which carriage returns end the lines: nothing in it was overwritten. */
 const returned = /^(?:\P{Cc}|[\t\r])*$/u;
+
+/** A text as a terminal would show it, without control sequences. */
+export const withoutControls = (text: string): string => (controls.test(text) ? plain(text) : text);
 
 const plain = (text: string): string =>
   returned.test(text) ? text.replaceAll("\r", "\n") : cleanOutput(text);

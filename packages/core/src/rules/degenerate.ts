@@ -22,9 +22,10 @@ const proseSigns = 6;
 /** A letter of a script without spaces between words. */
 const sign =
   "[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}ー\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}]";
-const signs = new RegExp(sign, "gu");
+/** Made when it is needed: an engine takes a millisecond to compile it. */
+const signs = (): RegExp => new RegExp(sign, "gu");
 /** What a broken model repeats without a word. Rulers, empty cells, spaces and digits are not meant. */
-const wordless = new RegExp(`${sign}|\\p{Extended_Pictographic}|^[!?]+$`, "u");
+const wordless = (): RegExp => new RegExp(`${sign}|\\p{Extended_Pictographic}|^[!?]+$`, "u");
 const sentenceEnd: RegExp = /[.!?…](?:\s|$)|[。！？]/;
 /** The beginning of a list item, a table cell or code. */
 const listed: RegExp = /^\s*(?:[-*+•>|#]|\d+[.)])|[|{};=<>`\t]/m;
@@ -77,7 +78,8 @@ export function endsTwice(text: string): boolean {
 export function isOwnSentence(unit: string, { history }: State): boolean {
   if (unit.length > proseChars || !sentenceEnd.test(unit) || listed.test(unit)) return false;
   const isProse =
-    [...unit.matchAll(/\p{L}{2,}/gu)].length >= proseWords || [...unit.matchAll(signs)].length >= proseSigns;
+    [...unit.matchAll(/\p{L}{2,}/gu)].length >= proseWords ||
+    [...unit.matchAll(signs())].length >= proseSigns;
   if (!isProse) return false;
   const letters = lettersOf(unit);
   for (const message of history)
@@ -108,6 +110,6 @@ export function repetition(text: string): { unit: string; times: number; length:
   const unit = tail.slice(-best.period);
   // Rulers, empty cells and numbers repeat in tables and drawings, so a unit must contain a word, or what is no ruler. The
   // text may be cut off within a word, whose letters are then at both ends of the unit.
-  if (!/\p{L}{2}/u.test(best.period > 1 ? unit + unit[0] : unit) && !wordless.test(unit)) return undefined;
+  if (!/\p{L}{2}/u.test(best.period > 1 ? unit + unit[0] : unit) && !wordless().test(unit)) return undefined;
   return { unit, times: Math.floor(best.length / best.period), length: best.length };
 }

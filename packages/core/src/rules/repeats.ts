@@ -3,9 +3,13 @@
 // A repeat is the same call with the same outcome, and nothing new in between: any outcome not seen before in the run
 // resets the counts, so that polling and re-reading after a change are not repeats, while A-B-A-B is one.
 // All calls of a tool with invalid arguments count as one outcome, whatever the arguments: the model was told each time
-// what is wrong, and did not learn from it. So do those calls of a tool that their requests did not allow, those that failed
-// with the same words, and calls of tools that do not exist, whatever their names.
+// what is wrong, and did not learn from it. So do those calls of a tool that their requests did not allow, and calls of tools
+// that do not exist, whatever their names.
 // The reactions are: a note, then the tool is hidden, then the run lands.
+//
+// A tool that fails with the same words whatever its arguments are may still have something to find (a search that finds
+// nothing fails so in some tools). So that brings a note too, but the tool is not hidden, and the run lands only after twice
+// as many.
 
 import { type Check, checkGiven, count, listOf, membersOf, rising, text } from "../checks.ts";
 import { canonical, digest } from "../json/digest.ts";
@@ -17,7 +21,7 @@ import { nameOf } from "./repeats/window.ts";
 import type { Decision, Rule } from "./rule.ts";
 
 export interface Repeats {
-  /** Number of repeats at which the model gets a note, the tool is hidden, the run lands; a reaction with the same number as the next is skipped. Default: 3, 4, 5. */
+  /** Number of repeats at which the model gets a note, the tool is hidden, the run lands; a reaction with the same number as the next is skipped. A tool that fails alike, whatever its arguments, is not hidden, and the run lands at twice `landAt`. Default: 3, 4, 5. */
   nudgeAt?: number;
   hideAt?: number;
   landAt?: number;
@@ -33,7 +37,7 @@ interface Outcome {
 
 interface Repeat {
   readonly tool: string;
-  /** What the repeated calls have in common: the tool and its arguments, only the tool, that it was not allowed or failed, or that it does not exist. */
+  /** What the repeated calls have in common: the tool and its arguments, only the tool, that it was not allowed, that it failed, or that it does not exist. */
   readonly call: string;
   readonly times: number;
   /** For calls that were invalid or not allowed, that failed, or of unknown tools: the answer with the last of them. Those of one answer count once. */
@@ -83,12 +87,16 @@ export function repeats(options: Repeats = {}): Rule<RepeatsMemory> {
       const { run } = state;
       for (const [outcome, repeat] of memory.repeats) {
         const { tool, call, times } = repeat;
-        const isUnknown = call === anyUnknown;
+        const isFailing = call === failed(tool);
+        // The same call again and again has a note of its own.
+        if (isFailing && hasOther(memory, repeat, nudgeAt)) continue;
+        const [hides, lands] = isFailing ? [2 * landAt, 2 * landAt] : [hideAt, landAt];
         const evidence = { tool, times, outcome };
-        if (times >= landAt) return { do: "land", reason: "no_progress", evidence: { ...evidence, landAt } };
-        if (times >= hideAt && !isUnknown && run?.hidden.includes(tool) === false)
+        if (times >= lands)
+          return { do: "land", reason: "no_progress", evidence: { ...evidence, landAt: lands } };
+        if (times >= hides && call !== anyUnknown && run?.hidden.includes(tool) === false)
           return { do: "hide_tool", tool, evidence };
-        if (times >= nudgeAt && times < hideAt && !memory.nudged.includes(outcome))
+        if (times >= nudgeAt && times < hides && !memory.nudged.includes(outcome))
           return {
             do: "nudge",
             text: noteOf(repeat, state),
@@ -99,6 +107,10 @@ export function repeats(options: Repeats = {}): Rule<RepeatsMemory> {
     },
   };
 }
+
+/** Whether another repeat of the same tool has come so far. */
+const hasOther = ({ repeats }: RepeatsMemory, { tool, call }: Repeat, least: number): boolean =>
+  [...repeats.values()].some((one) => one.tool === tool && one.call !== call && one.times >= least);
 
 function noteOf({ tool, call, times, unfitIn }: Repeat, state: State): string {
   if (call === anyUnknown)
@@ -115,32 +127,40 @@ function noteOf({ tool, call, times, unfitIn }: Repeat, state: State): string {
 function counted(memory: RepeatsMemory, call: Call, result: CallResult, hidden: boolean): RepeatsMemory {
   const isUnknown = result.code === "unknown_tool" && !hidden;
   const isUnfit = isUnknown || result.code === "invalid_args" || result.code === "tool_choice";
-  const isFailed = result.isError && (result.code === undefined || failures.has(result.code));
-  const name = isUnknown
-    ? anyUnknown
-    : isUnfit
-      ? unfitName(call, result)
-      : isFailed
-        ? failed(call.name)
-        : sameName(call);
+  const name = isUnknown ? anyUnknown : isUnfit ? unfitName(call, result) : sameName(call);
   // If a hidden tool is called all the same, its count continues.
   const known = hidden
-    ? [...memory.repeats].find(([, one]) => namesOf(call).includes(one.call))?.[0]
+    ? [...memory.repeats].find(([, one]) => [name, call.name, notAllowed(call.name)].includes(one.call))?.[0]
     : undefined;
-  const outcome = known ?? (isUnfit ? name : `${name}:${digest(JSON.stringify(result.content))}`);
+  const words = digest(JSON.stringify(result.content));
+  const answer = call.key.split(".")[0];
+  const isFailed = result.isError && (result.code === undefined || failures.has(result.code));
+  const failing = isFailed && known === undefined ? failed(call.name) : undefined;
+  // That the tool failed so before is all that counts as known: other arguments make it no new outcome.
+  const first = failing === undefined ? memory : bumped(memory, `${failing}:${words}`, failing, call, answer);
+  const outcome = known ?? (isUnfit ? name : `${name}:${words}`);
+  return bumped(first, outcome, name, call, isUnfit ? answer : undefined, failing !== undefined);
+}
+
+/** The memory after one more call with an outcome. @param unfitIn the answer it counts for, if those of one answer count once. @param isKnown it is no new outcome */
+function bumped(
+  memory: RepeatsMemory,
+  outcome: string,
+  name: string,
+  { name: tool }: Call,
+  unfitIn: string | undefined,
+  isKnown: boolean = false,
+): RepeatsMemory {
   const before = memory.repeats.get(outcome);
-  const unfitIn = isUnfit || isFailed ? call.key.split(".")[0] : undefined;
   if (before !== undefined && unfitIn !== undefined && before.unfitIn === unfitIn) return memory;
   const isNew = !memory.seen.has(outcome);
-  const one: Repeat = {
-    tool: call.name,
-    call: before?.call ?? name,
-    times: isNew ? 1 : (before?.times ?? 0) + 1,
-    unfitIn,
+  const times = isNew ? 1 : (before?.times ?? 0) + 1;
+  const one: Repeat = { tool, call: before?.call ?? name, times, unfitIn };
+  return {
+    ...memory,
+    seen: isNew ? memory.seen.add(outcome) : memory.seen,
+    repeats: new Map(isNew && !isKnown ? [] : memory.repeats).set(outcome, one),
   };
-  return isNew
-    ? { ...memory, seen: memory.seen.add(outcome), repeats: new Map([[outcome, one]]) }
-    : { ...memory, repeats: new Map(memory.repeats).set(outcome, one) };
 }
 
 /** No tool has such a name. */
@@ -153,14 +173,6 @@ const failures: ReadonlySet<ResultCode> = new Set(["threw", "timeout", "denied",
 
 const sameName = (call: Call): string =>
   call.argsError === undefined ? `${call.name}:${digest(canonical(argsWithoutAsides(call)))}` : nameOf(call);
-
-/** What the repeats may be called that this call goes on with, if its tool is hidden. */
-const namesOf = (call: Call): string[] => [
-  sameName(call),
-  call.name,
-  notAllowed(call.name),
-  failed(call.name),
-];
 
 const unfitName = ({ name }: Call, { code }: CallResult): string =>
   code === "tool_choice" ? notAllowed(name) : name;

@@ -4,6 +4,7 @@
 
 import { messageOf } from "../errors.ts";
 import { unwrapped } from "../input/data-url.ts";
+import { withoutControls } from "../input/sanitize.ts";
 import { base64 } from "../json/base64.ts";
 import { type ContentPart, type FilePart, holdsFile, type Json } from "../message.ts";
 
@@ -91,11 +92,19 @@ export function textFor(value: unknown): string {
   if (typeof value === "bigint") return String(value);
   if (value instanceof Error) return messageOf(value);
   try {
-    return JSON.stringify(plain(value, [])) ?? noOutput;
+    const whole = plain(value, []);
+    const text = JSON.stringify(whole) ?? noOutput;
+    return escaped.test(text) ? JSON.stringify(whole, cleaned) : text;
   } catch (thrown) {
     return unshown(thrown);
   }
 }
+
+/** What control characters become in JSON: there they would be letters, which nothing takes out later. */
+const escaped = /\\(?:u00[01]|[bfr])/;
+
+const cleaned = (_: string, item: unknown): unknown =>
+  typeof item === "string" ? withoutControls(item) : item;
 
 /** The text for a value that throws when it is read. */
 export const unshown = (thrown: unknown): string => `(a value that cannot be shown: ${messageOf(thrown)})`;

@@ -169,26 +169,45 @@ describe("repeats", () => {
 
   test("include calls of a tool that fail with the same words, whatever their arguments are, each answer once", () => {
     for (const code of [undefined, "threw", "timeout", "denied", "hook_failed"])
-      expect(times(failed(["5.0", { a: 1 }, "no", code], ["7.0", { b: 2 }, "no", code]))).toStrictEqual([2]);
-    expect(times(failed(["5.0", { a: 1 }], ["5.1", { a: 2 }], ["5.2", { a: 3 }]))).toStrictEqual([1]);
+      expect(times(failed(["5.0", { a: 1 }, "no", code], ["7.0", { b: 2 }, "no", code]))).toStrictEqual([
+        2, 1, 1,
+      ]);
+    const one = failed(["5.0", { a: 1 }], ["5.1", { a: 2 }], ["5.2", { a: 3 }]);
+    expect(times(one)).toStrictEqual([1, 1, 1, 1]);
     // Other words are something new, and what was not run or was cut off says nothing about the tool.
-    expect(times(failed(["5.0", { a: 1 }, "no a"], ["7.0", { b: 2 }, "no b"]))).toStrictEqual([1]);
+    expect(times(failed(["5.0", { a: 1 }, "no a"], ["7.0", { b: 2 }, "no b"]))).toStrictEqual([1, 1]);
     for (const code of ["skipped", "too_many_calls", "aborted", "limit"])
       expect(times(failed(["5.0", { a: 1 }, "no", code], ["7.0", { b: 2 }, "no", code]))).toStrictEqual([1]);
-    const three = failed(["5.0", { a: 1 }], ["7.0", { b: 2 }], ["9.0", { c: 3 }]);
-    expect(rule.decide?.(three, stateOf())).toMatchObject({
+  });
+
+  /** So many answers in which the tool fails, each time with other arguments. */
+  const failing = (count: number): Memory =>
+    failed(...Array.from({ length: count }, (_, at) => [`${5 + 2 * at}.0`, { at }] as [Call["key"], object]));
+
+  test("that fail alike bring a note, never hide the tool, and land only after twice as many", () => {
+    expect(rule.decide?.(failing(2), stateOf())).toBeUndefined();
+    expect(rule.decide?.(failing(3), stateOf())).toMatchObject({
       do: "nudge",
       text: "3 answers have called look, and it failed with the same words each time. Calling it again, with these or other arguments, is unlikely to help.",
     });
-    const four = failed(["5.0", { a: 1 }], ["7.0", { b: 2 }], ["9.0", { c: 3 }], ["11.0", { d: 4 }]);
-    const call = { ...look, key: "13.0", args: { e: 5 } } as Call;
-    const hidden = afterAll(
-      rule,
-      [ended(saying("gone"), "13.0")],
-      acting([call], { hidden: ["look"] }),
-      four,
-    );
-    expect([...hidden.repeats.values()]).toMatchObject([{ tool: "look", times: 5 }]);
+    expect(rule.decide?.(failing(9), stateOf())).toMatchObject({ do: "nudge" });
+    expect(rule.decide?.(failing(10), stateOf())).toMatchObject({
+      do: "land",
+      reason: "no_progress",
+      evidence: { tool: "look", times: 10, landAt: 10 },
+    });
+  });
+
+  test("that fail alike with the same arguments are the same call: one note, then the tool is hidden", () => {
+    const same = (count: number): Memory =>
+      failed(
+        ...Array.from({ length: count }, (_, at) => [`${5 + 2 * at}.0`, { a: 1 }] as [Call["key"], object]),
+      );
+    expect(rule.decide?.(same(3), stateOf())).toMatchObject({
+      do: "nudge",
+      text: expect.stringContaining("3 times with the same arguments"),
+    });
+    expect(rule.decide?.(same(4), stateOf())).toMatchObject({ do: "hide_tool", tool: "look" });
   });
 
   test("are the same calls although what they say about themselves differs", () => {
