@@ -915,6 +915,18 @@ describe("hooks", () => {
     expect(said({ args: { at: 2 } }, hooked)).toMatchObject({ asked: true, permission: { answer: "allow" } });
   });
 
+  test("come too late for a step of a landing, and about a call that is over or gone", () => {
+    const landing = stateOf({ landing: { reason: "max_steps", ...because } });
+    const late = hook(landing, { hook: "prepareStep", step: 1, stop: "no" }).run;
+    expect([late?.prepared, late?.stopping]).toEqual([undefined, undefined]);
+    const done = { content: [], isError: false, done: true };
+    const over = finished("5.0", { settled: true });
+    for (const calls of [[over], []])
+      expect(
+        hook(acting(calls), { hook: "afterTool", call: "5.0", result: done }).run?.stopping,
+      ).toBeUndefined();
+  });
+
   test("of a step leave what they prepared, and nothing of the record", () => {
     const state = stateOf();
     const prepared = hook(state, {

@@ -6,9 +6,10 @@ import { startable } from "../../src/loop/batch.ts";
 import { isAnswerTo, nothingSpent, waitingInside } from "../../src/loop/children.ts";
 import { unstartedResult } from "../../src/loop/deciding/closing.ts";
 import { announce, viewOf } from "../../src/loop/driving/announce.ts";
-import { answerIn } from "../../src/loop/driving/external-result.ts";
+import { answerIn, toldBy } from "../../src/loop/driving/external-result.ts";
 import { isOutcome, timely } from "../../src/loop/driving/late-results.ts";
 import { awaitsAnswer, hasBegun } from "../../src/loop/state.ts";
+import { echo } from "../support.ts";
 import { acting, callOf, finished, options, recordOf, rules, stateOf, toolOf } from "./support.ts";
 
 const asked = { asked: "Why?", round: 1 };
@@ -100,6 +101,20 @@ describe("what is given to a call that asks", () => {
   test("is the result if its arguments were taken as a text", () => {
     const raw = { ok: true, args: { _raw: "x" }, keys: null, raw: true } as const;
     expect(answerIn(given, { ...waiting, tool, check: raw })).toBeUndefined();
+  });
+});
+
+describe("what is given in place of running a call", () => {
+  const failures = { texts: rules.texts, masked: false, report: () => {} };
+  const shouting = { ...echo("write"), tell: (said: unknown) => String(said).toUpperCase() };
+  const given = { content: [{ type: "text" as const, text: "so" }], isError: false, value: "so" };
+
+  test("is rendered as its tool renders what it returns, unless it was recorded", async () => {
+    const text = (words: string): object => ({ content: [{ type: "text", text: words }], isError: false });
+    const told = await toldBy(shouting, "write", given, rules, failures);
+    expect(told).toStrictEqual({ ...text("SO"), code: "answered" });
+    const recorded = await toldBy(shouting, "write", { ...given, recorded: true }, rules, failures);
+    expect(recorded).toStrictEqual({ ...text("so"), code: "answered" });
   });
 });
 

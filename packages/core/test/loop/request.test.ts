@@ -24,7 +24,7 @@ import {
   windowFacts,
   windowOf,
 } from "../../src/loop/request/window.ts";
-import { shaped } from "../../src/loop/request.ts";
+import { shaped, toolChoiceOf } from "../../src/loop/request.ts";
 import type { RunState } from "../../src/loop/state.ts";
 import { answerOf, options, rules, stateOf } from "./support.ts";
 
@@ -153,6 +153,16 @@ describe("a request", () => {
     expect(
       (settings({}, contextOf({ window: 600 })) as { maxOutputTokens: number }).maxOutputTokens,
     ).toBeLessThan(600);
+  });
+});
+
+describe("the tool choice of a request", () => {
+  test("is the agent's, unless a hook chose another, and none in a landing", () => {
+    const landing = { reason: "max_steps", rule: "max_steps", evidence: {} } as const;
+    expect(toolChoiceOf(stateOf())).toBe("auto");
+    expect(toolChoiceOf(stateOf({}, {}, { toolChoice: "any" }))).toBe("any");
+    expect(toolChoiceOf(stateOf({ prepared: { step: 1, toolChoice: "none" } }))).toBe("none");
+    expect(toolChoiceOf(stateOf({ landing }))).toBe("none");
   });
 });
 
