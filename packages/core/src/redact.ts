@@ -92,9 +92,9 @@ const forms: readonly RegExp[] = [
   // from each `eyJ` in it.
   /(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}/g,
 ];
-/** Behind `Bearer`; and behind `Basic` and `Token`, which are words as well, if there is a digit in it. */
+/** Behind `Bearer`; and behind `Basic` and `Token`, which are words as well, if there is a digit or a `=` in it. */
 const bearer =
-  /\b(Bearer\s{1,4}|(?:Basic|Token)\s{1,4}(?=[A-Za-z._~+/=-]{0,200}\d))[A-Za-z0-9._~+/=-]{16,}/gi;
+  /\b(Bearer\s{1,4}|(?:Basic|Token)\s{1,4}(?=[A-Za-z._~+/-]{0,200}[\d=]))[A-Za-z0-9._~+/=-]{16,}/gi;
 /** The value of a header that grants access, and of a key in a URL. */
 const inHeader =
   /\b((?:x-api-key|api-key|x-goog-api-key|x-amz-security-token)["']?\s{0,4}[:=]\s{0,4}["']?)[A-Za-z0-9._~+/=-]{12,}/gi;

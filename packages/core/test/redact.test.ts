@@ -50,6 +50,11 @@ describe("a text", () => {
     ["a web token", `eyJ${"a".repeat(20)}.eyJ${"b".repeat(20)}.${"c".repeat(20)}`, redacted],
     ["a password in a URL", "postgres://me:hunter2@db/x", `postgres://me:${redacted}@db/x`],
     [
+      "a name and a password",
+      "Authorization: Basic YWJjZGVmOmFiY2RlZg==",
+      `Authorization: Basic ${redacted}`,
+    ],
+    [
       "a key in a URL",
       "https://x/v1?alt=sse&Key=0123456789abcdef&n=1",
       `https://x/v1?alt=sse&Key=${redacted}&n=1`,
