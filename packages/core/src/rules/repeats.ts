@@ -8,8 +8,7 @@
 // The reactions are: a note, then the tool is hidden, then the run lands.
 //
 // A tool that fails with the same words whatever its arguments are may still have something to find (a search that finds
-// nothing fails so in some tools). So that brings a note too, but the tool is not hidden, and the run lands only after twice
-// as many.
+// nothing fails so in some tools). So that brings a note too, but the tool is not hidden, and the run lands a little later.
 
 import { type Check, checkGiven, count, listOf, membersOf, rising, text } from "../checks.ts";
 import { canonical, digest } from "../json/digest.ts";
@@ -21,7 +20,7 @@ import { nameOf } from "./repeats/window.ts";
 import type { Decision, Rule } from "./rule.ts";
 
 export interface Repeats {
-  /** Number of repeats at which the model gets a note, the tool is hidden, the run lands; a reaction with the same number as the next is skipped. A tool that fails alike, whatever its arguments, is not hidden, and the run lands at twice `landAt`. Default: 3, 4, 5. */
+  /** Number of repeats at which the model gets a note, the tool is hidden, the run lands; a reaction with the same number as the next is skipped. A tool that fails alike, whatever its arguments, is not hidden, and the run lands two repeats later. Default: 3, 4, 5. */
   nudgeAt?: number;
   hideAt?: number;
   landAt?: number;
@@ -90,7 +89,7 @@ export function repeats(options: Repeats = {}): Rule<RepeatsMemory> {
         const isFailing = call === failed(tool);
         // The same call again and again has a note of its own.
         if (isFailing && hasOther(memory, repeat, nudgeAt)) continue;
-        const [hides, lands] = isFailing ? [2 * landAt, 2 * landAt] : [hideAt, landAt];
+        const [hides, lands] = isFailing ? [landAt + later, landAt + later] : [hideAt, landAt];
         const evidence = { tool, times, outcome };
         if (times >= lands)
           return { do: "land", reason: "no_progress", evidence: { ...evidence, landAt: lands } };
@@ -107,6 +106,9 @@ export function repeats(options: Repeats = {}): Rule<RepeatsMemory> {
     },
   };
 }
+
+/** How many more repeats end a run if a tool fails alike whatever its arguments are. */
+const later = 2;
 
 /** Whether another repeat of the same tool has come so far. */
 const hasOther = ({ repeats }: RepeatsMemory, { tool, call }: Repeat, least: number): boolean =>

@@ -184,17 +184,17 @@ describe("repeats", () => {
   const failing = (count: number): Memory =>
     failed(...Array.from({ length: count }, (_, at) => [`${5 + 2 * at}.0`, { at }] as [Call["key"], object]));
 
-  test("that fail alike bring a note, never hide the tool, and land only after twice as many", () => {
+  test("that fail alike bring a note, never hide the tool, and land two repeats later", () => {
     expect(rule.decide?.(failing(2), stateOf())).toBeUndefined();
     expect(rule.decide?.(failing(3), stateOf())).toMatchObject({
       do: "nudge",
       text: "3 answers have called look, and it failed with the same words each time. Calling it again, with these or other arguments, is unlikely to help.",
     });
-    expect(rule.decide?.(failing(9), stateOf())).toMatchObject({ do: "nudge" });
-    expect(rule.decide?.(failing(10), stateOf())).toMatchObject({
+    expect(rule.decide?.(failing(6), stateOf())).toMatchObject({ do: "nudge" });
+    expect(rule.decide?.(failing(7), stateOf())).toMatchObject({
       do: "land",
       reason: "no_progress",
-      evidence: { tool: "look", times: 10, landAt: 10 },
+      evidence: { tool: "look", times: 7, landAt: 7 },
     });
   });
 
