@@ -146,8 +146,8 @@ function toolAnswers({ key, child, question }: Call, state: State): WorldAnswer[
   ];
 }
 
-/** How many questions one call may ask. */
-const mostQuestions = 2;
+/** How many questions one call may ask: with more, what is rare is not met any more in as many states. */
+const mostQuestions = 1;
 
 /** What may be said to a question. */
 function questionAnswers(call: CallKey): WorldAnswer[] {
