@@ -210,6 +210,34 @@ describe("repeats", () => {
     expect(rule.decide?.(same(4), stateOf())).toMatchObject({ do: "hide_tool", tool: "look" });
   });
 
+  test.each([
+    ...["displayName", "display_text", "displayTitle", "explanation", "rationale", "reason", "reasoning"],
+    ...[
+      "justification",
+      "purpose",
+      "intent",
+      "thought",
+      "thoughts",
+      "toolSummary",
+      "tool_action",
+      "requestId",
+    ],
+    ...["call-id", "traceId", "correlation_id", "nonce", "timestamp"],
+    ...["display", "label", "title", "description", "comment", "note", "message", "summary"],
+  ])(
+    "of a read are the same calls whatever %s says, and so are those of an unknown tool if it is no word of writes",
+    (name) => {
+      const isOfAny = !/^(display|label|title|description|comment|note|message|summary)$/.test(name);
+      const both = (call: Call): number[] =>
+        times(
+          after(["x", "y"].map((said): [Call, string] => [{ ...call, args: { a: 1, [name]: said } }, "so"])),
+        );
+      expect(both({ ...look, tool: toolOf("look", { effect: "read" }) })).toStrictEqual([2]);
+      const { tool: _tool, ...unknown } = look;
+      expect(both(unknown as Call)).toStrictEqual([isOfAny ? 2 : 1]);
+    },
+  );
+
   test("are the same calls although what they say about themselves differs", () => {
     const made = (...all: readonly object[]): number[] =>
       times(after(all.map((args): [Call, string] => [{ ...look, args } as Call, "so"])));
