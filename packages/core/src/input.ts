@@ -3,7 +3,7 @@
 import { foreignWord } from "./checks/other-words.ts";
 import { repairHistory } from "./context/repair.ts";
 import { invalidRequest, messageOf, type RondoError } from "./errors.ts";
-import { unwrapped } from "./input/data-url.ts";
+import { unwrapped } from "./input/file-content.ts";
 import { sanitizedResult } from "./input/sanitize.ts";
 import { base64 } from "./json/base64.ts";
 import { jsonCopy } from "./json/copy.ts";

@@ -190,6 +190,13 @@ export const isAnswerTo = (
   { id, question }: Pick<WaitingCall, "id" | "question">,
 ): boolean => inside === id && round === question?.round;
 
+/** An answer without what else is in its record. */
+export const passedIn = ({ inside, round, said }: PassedAnswer): PassedAnswer => ({
+  inside,
+  said,
+  ...(round === undefined ? {} : { round }),
+});
+
 /** The calls inside sub-agents that wait for an answer, with the parent's call above them. */
 export function waitingInside(state: State): { call: Call; inside: WaitingCall }[] {
   const { run } = state;

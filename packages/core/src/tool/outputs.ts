@@ -3,7 +3,7 @@
 // It never fails: what cannot be shown is described in words.
 
 import { messageOf } from "../errors.ts";
-import { unwrapped } from "../input/data-url.ts";
+import { unwrapped } from "../input/file-content.ts";
 import { withoutControls } from "../input/sanitize.ts";
 import { base64 } from "../json/base64.ts";
 import { type ContentPart, type FilePart, holdsFile, type Json } from "../message.ts";

@@ -248,18 +248,15 @@ function rulesOf(records: readonly LogRecord[], agent: Partial<AgentOptions>): R
 
 /** The result, or the question, that a record gives to a call of the state before it. */
 function resultIn(record: LogRecord, { run }: State): ToolOutcome[] {
-  if (record.type === "tool_waits") {
-    const call = run?.turn?.calls.find((one) => one.key === record.call);
-    const { seq, question } = record;
-    if (call?.startedAt === undefined || call.result !== undefined) return [];
-    return [{ seq, name: call.name, args: call.args, result: new WaitForAnswer(question) }];
-  }
-  if (record.type !== "tool_finished" || record.result.code === "reconciled") return [];
+  if (record.type !== "tool_waits" && record.type !== "tool_finished") return [];
   const call = run?.turn?.calls.find((one) => one.key === record.call);
   if (call === undefined || call.result !== undefined) return [];
   // A sub-agent that waits for somebody is not at work, and has been.
   if (call.startedAt === undefined && call.child === undefined) return [];
   const { child, name, args } = call;
+  if (record.type === "tool_waits")
+    return [{ seq: record.seq, name, args, result: new WaitForAnswer(record.question) }];
+  if (record.result.code === "reconciled") return [];
   const { spent, ...result } = record.result;
   // A sub-agent that waited for somebody had told a part of what it spent before.
   const whole = child === undefined || spent === undefined ? spent : addSpent(child.spent, spent);

@@ -163,9 +163,9 @@ function brokenStart(record: LogRecord, before: State): string[] {
   const call = callOf(before, record.call);
   if (call?.interrupted && call.tool?.effect === "write" && !call.again)
     broken.push("P4: an interrupted write started again");
-  // Some tools take a text that is no JSON object as it is written; nothing takes half a text.
   if (call !== undefined && awaitsAnswer(call))
     broken.push("P4: a call went on whose question nobody had answered");
+  // Some tools take a text that is no JSON object as it is written; nothing takes half a text.
   const taken = call?.check.ok === true && (call.argsError === undefined || call.check.raw === true);
   if (call !== undefined && !taken)
     broken.push("a call started whose arguments were not whole or did not fit");

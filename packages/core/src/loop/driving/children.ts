@@ -13,7 +13,7 @@ import type { Rules } from "../../rules/rule.ts";
 import type { PassedOn } from "../../tool/dependency.ts";
 import type { ChildPlace, ChildStart, Tool } from "../../tool.ts";
 import type { LeftChild, PassedAnswer, Spent, WaitingCall } from "../child-facts.ts";
-import { nothingSpent, spentSince } from "../children.ts";
+import { nothingSpent, passedIn, spentSince } from "../children.ts";
 import type { CallKey, Fact, LogRecord } from "../records.ts";
 import type { Call, State } from "../state.ts";
 import { viewOf } from "./announce.ts";
@@ -100,8 +100,7 @@ export class Children {
   /** Passes a record on to the children it concerns. */
   see(record: LogRecord): void {
     if (record.type === "approval_passed") {
-      const { call, inside, round, said } = record;
-      this.#hearing.get(call)?.({ inside, said, ...(round === undefined ? {} : { round }) });
+      this.#hearing.get(record.call)?.(passedIn(record));
       return;
     }
     if (record.type === "tool_finished" || (record.type === "child_waits" && record.parked)) {

@@ -6,7 +6,7 @@
 
 import { addUsage } from "../../message.ts";
 import type { ChildCall, LeftChild, PassedAnswer, Spent } from "../child-facts.ts";
-import { addSpent, isAnswerTo, nothingSpent } from "../children.ts";
+import { addSpent, isAnswerTo, nothingSpent, passedIn } from "../children.ts";
 import type { CallResult, RecordOf } from "../records.ts";
 import { type Call, callIn, type Run, type State } from "../state.ts";
 
@@ -68,11 +68,10 @@ export function parkChild(call: Call, record: RecordOf<"child_waits">): Call {
 /** A call of a child was answered; the first answer counts. */
 export function passAnswer(call: Call, record: RecordOf<"approval_passed">): Call {
   const { child } = call;
-  const { inside, round, said } = record;
+  const { inside, round } = record;
   const isKnown = (one: PassedAnswer): boolean => one.inside === inside && one.round === round;
   if (child === undefined || child.answers.some(isKnown)) return call;
-  const answer = { inside, said, ...(round === undefined ? {} : { round }) };
-  return { ...call, child: { ...child, answers: [...child.answers, answer] } };
+  return { ...call, child: { ...child, answers: [...child.answers, passedIn(record)] } };
 }
 
 /** Ending a child takes a few writes to the journal: it is waited for at least this long, however short the grace. */

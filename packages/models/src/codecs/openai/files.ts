@@ -35,11 +35,9 @@ export function answeredNote({ name, mediaType: given }: FilePart): FileNote {
 export function wireFile(part: FilePart, target: Target): WireFile | FileNote {
   const mediaType = typeOfFile(part);
   const name = part.name ?? `file.${extension(mediaType)}`;
-  if (!isReadable(part))
-    return { note: `[${name} (${mediaType}) is left out: it cannot be read]`, code: "unsupported_file" };
   if (!isAccepted(part, target))
     return {
-      note: `[${name} (${mediaType}) is left out: ${target.origin.model} does not take it]`,
+      note: `[${name} (${mediaType}) is left out: ${isReadable(part) ? `${target.origin.model} does not take it` : "it cannot be read"}]`,
       code: "unsupported_file",
     };
   const { data } = part;
