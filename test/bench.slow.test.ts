@@ -222,7 +222,7 @@ describe("the verdict", () => {
     const sizes = subjects
       .filter(({ packages }) => packages.length > 0)
       .map(({ name, kind }) => ({ subject: name, bytes: kind === "peer" ? 2e6 : 1e6, packages: 1 }));
-    return { figures, failures: [], sizes, imports: { core: 10, withProvider: 30, runs: 1 } };
+    return { figures, failures: [], sizes, imports: { core: 10, withProvider: 30, yardstick: 16, runs: 1 } };
   }
   const broken = (outcome: Outcome): string[] =>
     verdictOf(outcome).flatMap(({ ok, bound, figures }) => (ok ? [] : [`${bound}: ${figures}`]));
@@ -264,6 +264,16 @@ describe("the verdict", () => {
   it("names the peer that is ahead", () => {
     expect(broken(change(kept(), "cold", "pi", 0.2))).toEqual([
       "cold, openai-chat: ahead of every peer: 0.50 of the fetch loop's CPU; the best, pi, 0.40",
+    ]);
+  });
+
+  it("holds import times to the machine that their bounds were set for, by the time of a known import", () => {
+    const imports = (core: number, withProvider: number, yardstick: number): string[] =>
+      broken({ ...kept(), imports: { core, withProvider, yardstick, runs: 1 } });
+    expect(imports(39, 79, 32)).toEqual([]);
+    expect(imports(10, 30, 8)).toEqual([
+      "import of core under 20 ms where an import of ajv takes 16: 20.0 ms; here 10.0, ajv 8.0",
+      "import of core with one provider under 40 ms where an import of ajv takes 16: 60.0 ms; here 30.0, ajv 8.0",
     ]);
   });
 

@@ -110,7 +110,7 @@ Install size, the dependencies with it (two for Rondo: core and models):
 
 ${sizesOf(report)}
 
-Import in a fresh process, wall: core ${report.imports?.core.toFixed(1)} ms, core with one provider ${report.imports?.withProvider.toFixed(1)} ms.
+Import in a fresh process, wall: core ${report.imports?.core.toFixed(1)} ms, core with one provider ${report.imports?.withProvider.toFixed(1)} ms; ajv, for comparison, ${report.imports?.yardstick.toFixed(1)} ms.
 
 ${failuresOf(report)}
 
