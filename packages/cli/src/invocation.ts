@@ -19,6 +19,9 @@ export interface Invocation {
   maxSteps?: number;
   budgetUsd?: number;
   budgetTokens?: number;
+  /** The same for all runs of the session together. */
+  sessionUsd?: number;
+  sessionTokens?: number;
   timeoutMs?: number;
   /** Approve everything that asks. */
   yes: boolean;

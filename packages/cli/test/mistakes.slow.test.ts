@@ -86,9 +86,9 @@ describe("mistakes on the command line", () => {
     expect(out.code).toBe(2);
   });
 
-  it("--budget-usd without a price says which model has none", async () => {
-    const out = await runWith(place(), "answers", ["--budget-usd", "1", "do it"]);
-    expectLine(out, "mind-answers");
+  it.each(["budget", "session"])("--%s-usd without a price says which model has none", async (option) => {
+    const out = await runWith(place(), "answers", [`--${option}-usd`, "1", "do it"]);
+    expectLine(out, `--${option}-usd needs the price of the model, and none is known for mind-answers`);
     expect(out.code).toBe(2);
   });
 
@@ -106,6 +106,8 @@ describe("mistakes on the command line", () => {
       "--max-steps",
       "--budget-usd",
       "--budget-tokens",
+      "--session-usd",
+      "--session-tokens",
       "--timeout",
       "--system",
       "--yes",

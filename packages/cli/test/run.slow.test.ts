@@ -231,6 +231,7 @@ describe("rondo run", () => {
   it.each([
     ["max_steps", 3, "wanders", ["--max-steps", "2"]],
     ["token_budget", 3, "tokens", ["--budget-tokens", "100"]],
+    ["token_budget", 3, "tokens", ["--session-tokens", "100"]],
     ["deadline", 3, "sleeps", ["--yes", "--timeout", "700ms"]],
     ["refused", 4, "refuses", []],
     ["error", 1, "fails", []],

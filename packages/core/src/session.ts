@@ -4,9 +4,7 @@
 // (steering, follow-ups, approvals, aborts) is a fact like any other and may come at any time. This file is the public
 // class; its parts are in session/.
 
-import { runWords } from "./checks/other-words.ts";
-import { abortSignal } from "./checks/ready-made.ts";
-import { anything, callable, checkGiven, from0, membersOf, text } from "./checks.ts";
+import { checkGiven } from "./checks.ts";
 import type { ContextAccount } from "./context/window-usage.ts";
 import { knownAcrossCopies } from "./copies.ts";
 import type { CallView, Listener } from "./events.ts";
@@ -16,7 +14,8 @@ import { type FollowOptions, follow } from "./journal/follow.ts";
 import { whenThere } from "./journal/maybe-async.ts";
 import { RecordReader } from "./journal/migrations.ts";
 import { shown } from "./json/copy.ts";
-import type { ParentFacts } from "./loop/child-facts.ts";
+import type { ParentFacts, Spent } from "./loop/child-facts.ts";
+import { spentInSession } from "./loop/children.ts";
 import { nextOrEnd } from "./loop/driving/next-or-end.ts";
 import { type CodeChange, type Fact, formatVersion, type Lane, type LogRecord } from "./loop/records.ts";
 import { accountOf } from "./loop/request/window.ts";
@@ -32,6 +31,7 @@ import { Driving } from "./session/driving.ts";
 import { changedBy, type ForkOptions, forkInto } from "./session/fork.ts";
 import { KnownState } from "./session/known-state.ts";
 import { Listeners } from "./session/listeners.ts";
+import { draining, going, heard, queuedId, sending, withdrawal } from "./session/method-options.ts";
 import { hasRun, isAborting } from "./session/open-run.ts";
 import { aboutOf, namesOf, type SessionParts } from "./session/parts.ts";
 import { type Replay, replay } from "./session/replay.ts";
@@ -39,17 +39,6 @@ import { waitingWords } from "./session/waiting-words.ts";
 
 /** `idle`: no run is active. `running`: this object drives one. `parked`: a run waits for an approval or an answer, requested by this process or another. `interrupted`: a run could continue, but nobody drives it (its process died, it was drained, a grant now covers the call it waited for, or a message came that skips that call); `resume` continues it. */
 export type SessionStatus = "idle" | "running" | "parked" | "interrupted";
-
-const sending = membersOf<{ signal?: AbortSignal; parent?: ParentFacts }>(
-  { signal: abortSignal, parent: anything },
-  [],
-  runWords,
-);
-const going = membersOf<{ signal?: AbortSignal }>({ signal: abortSignal }, [], runWords);
-const draining = membersOf<{ withinMs?: number }>({ withinMs: from0 });
-const heard = membersOf<{ listener: Listener }>({ listener: callable }, ["listener"]);
-const queuedId = membersOf<{ id?: string }>({ id: text });
-const withdrawal = membersOf<{ id: string }>({ id: text }, ["id"]);
 
 export class Session<Output = unknown> {
   readonly id: string;
@@ -113,6 +102,11 @@ export class Session<Output = unknown> {
   /** The result of the last run, ended or parked. Undefined before the first. */
   get result(): RunResult<Output> | undefined {
     return this.state.run === undefined ? undefined : this.#driving.result;
+  }
+
+  /** What all runs of the session have spent, the active one included. `usd` is absent if it is unknown. */
+  get spent(): Spent {
+    return spentInSession(this.state);
   }
 
   /** What fills the context window now, in tokens by source: the provider's last count, and an estimate of what is newer. */

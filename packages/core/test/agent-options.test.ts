@@ -233,8 +233,16 @@ describe("an agent's options", () => {
       { clocks: { connectMs: -1 } },
       "option clocks.connectMs: a finite number of at least 0 is needed, not -1",
     ],
-    [{ budget: {} }, "option budget: tokens, usd, ms, modelCalls or own is needed, and nothing is given"],
-    [{ budget: { usd: undefined } }, "modelCalls or own is needed, and nothing is given"],
+    [
+      { budget: {} },
+      "option budget: tokens, usd, ms, modelCalls, own or session is needed, and nothing is given",
+    ],
+    [{ budget: { usd: undefined } }, "modelCalls, own or session is needed, and nothing is given"],
+    [
+      { budget: { session: {} } },
+      "option budget.session: tokens, usd or modelCalls is needed, and nothing is given",
+    ],
+    [{ budget: { session: { ms: 5 } } }, "option budget.session.ms: there is no such option"],
     [{ budget: { own: {} } }, "option budget.own: tokens or usd is needed, and nothing is given"],
     [{ repeats: { nudgeAt: 5, landAt: 3 } }, "option repeats.nudgeAt: at most 4 (hideAt) is needed, not 5"],
     [{ lease: { ttlMs: 99 } }, "option lease.ttlMs: a number from 100 to 2^31 - 1 is needed, not 99"],

@@ -176,6 +176,8 @@ describe("an explanation", () => {
       [[fail("overloaded")], { retry: null }, "retry"],
       [[say(""), say("")], {}, "emptyNudges"],
       [[[call("look"), spends], say("x")], { budget: { own: { tokens: 5 } } }, "budget.own.tokens"],
+      [[[call("look"), spends], say("x")], { budget: { session: { tokens: 5 } } }, "budget.session.tokens"],
+      [[call("look"), say("x")], { budget: { session: { modelCalls: 2 } } }, "budget.session.modelCalls"],
       [[fail("auth")], {}, "fallback"],
       [[fail("overloaded")], { retry: { attempts: 1 } }, "retry.attempts"],
       [[fail("overloaded")], { retry: { kinds: ["network"] } }, "retry.kinds"],

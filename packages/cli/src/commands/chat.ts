@@ -66,7 +66,17 @@ async function fresh(args: Arguments, console: Console): Promise<Begun> {
   return { journal, journalOption: kept?.flag, id: await newId(kept?.journal), invocation };
 }
 
-const fixed = ["root", "system", "max-steps", "budget-usd", "budget-tokens", "timeout", "no-journal"];
+const fixed = [
+  "root",
+  "system",
+  "max-steps",
+  "budget-usd",
+  "budget-tokens",
+  "session-usd",
+  "session-tokens",
+  "timeout",
+  "no-journal",
+];
 
 async function resumed(given: string, args: Arguments, console: Console): Promise<Begun> {
   for (const option of fixed)

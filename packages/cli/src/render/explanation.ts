@@ -12,6 +12,8 @@ const flags: { readonly [option: string]: string } = {
   maxSteps: "--max-steps",
   "budget.tokens": "--budget-tokens",
   "budget.usd": "--budget-usd",
+  "budget.session.tokens": "--session-tokens",
+  "budget.session.usd": "--session-usd",
   "budget.ms": "--timeout",
 };
 

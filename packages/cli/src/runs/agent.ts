@@ -4,6 +4,7 @@ import { statSync } from "node:fs";
 import {
   Agent,
   type AgentOptions,
+  type Budget,
   type Journal,
   type Model,
   messageOf,
@@ -29,22 +30,36 @@ export interface MadeAgent {
   tools: readonly Tool[];
 }
 
+function budgetOf({ budgetUsd, budgetTokens, sessionUsd, sessionTokens, timeoutMs }: Invocation): Budget {
+  const session = {
+    ...(sessionUsd === undefined ? {} : { usd: sessionUsd }),
+    ...(sessionTokens === undefined ? {} : { tokens: sessionTokens }),
+  };
+  return {
+    ...(budgetUsd === undefined ? {} : { usd: budgetUsd }),
+    ...(budgetTokens === undefined ? {} : { tokens: budgetTokens }),
+    ...(timeoutMs === undefined ? {} : { ms: timeoutMs }),
+    ...(Object.keys(session).length === 0 ? {} : { session }),
+  };
+}
+
 /**
  * The agent of a run.
  * @throws Failure when the folder does not exist; UsageError when an option does not fit the tools or the model
  */
 export function makeAgent({ invocation, model, journal }: AgentParts): MadeAgent {
-  const { root, system, maxSteps, budgetUsd, budgetTokens, timeoutMs } = invocation;
+  const { root, system, maxSteps } = invocation;
   const tools = permitted(toolsOf(root), invocation);
-  if (budgetUsd !== undefined && model.facts?.price === undefined)
-    throw new UsageError(
-      `--budget-usd needs the price of the model, and none is known for ${model.id}; use --budget-tokens`,
-    );
-  const budget = {
-    ...(budgetUsd === undefined ? {} : { usd: budgetUsd }),
-    ...(budgetTokens === undefined ? {} : { tokens: budgetTokens }),
-    ...(timeoutMs === undefined ? {} : { ms: timeoutMs }),
-  };
+  const budget = budgetOf(invocation);
+  if (model.facts?.price === undefined)
+    for (const [given, option] of [
+      [budget.usd, "budget"],
+      [budget.session?.usd, "session"],
+    ] as const)
+      if (given !== undefined)
+        throw new UsageError(
+          `--${option}-usd needs the price of the model, and none is known for ${model.id}; use --${option}-tokens`,
+        );
   const options: AgentOptions = {
     model,
     // An empty one means none: providers refuse a blank system prompt.

@@ -23,8 +23,10 @@ import type { ChosenModel } from "./models.ts";
 /** A run's limits and approvals. */
 export const limitOptions: OptionSpecs = {
   "max-steps": { type: "string", value: "N", does: "Maximum number of model answers. Default: 100" },
-  "budget-usd": { type: "string", value: "AMOUNT", does: "Maximum cost in US dollars" },
-  "budget-tokens": { type: "string", value: "N", does: "Maximum tokens, input and output together" },
+  "budget-usd": { type: "string", value: "AMOUNT", does: "Maximum cost of a run in US dollars" },
+  "budget-tokens": { type: "string", value: "N", does: "Maximum tokens of a run, input and output together" },
+  "session-usd": { type: "string", value: "AMOUNT", does: "The same for all runs of the session together" },
+  "session-tokens": { type: "string", value: "N", does: "The same for all runs of the session together" },
   timeout: { type: "string", value: "TIME", does: "Maximum time: 90 (seconds), 90s, 5m, 1h" },
   yes: { type: "boolean", short: "y", does: "Approve everything that needs an approval" },
   allow: {
@@ -89,11 +91,15 @@ export function limitsOf(args: Arguments): Partial<Invocation> {
   const maxSteps = args.wholeNumber("max-steps");
   const budgetUsd = args.number("budget-usd");
   const budgetTokens = args.wholeNumber("budget-tokens");
+  const sessionUsd = args.number("session-usd");
+  const sessionTokens = args.wholeNumber("session-tokens");
   const timeoutMs = args.duration("timeout");
   return {
     ...(maxSteps === undefined ? {} : { maxSteps }),
     ...(budgetUsd === undefined ? {} : { budgetUsd }),
     ...(budgetTokens === undefined ? {} : { budgetTokens }),
+    ...(sessionUsd === undefined ? {} : { sessionUsd }),
+    ...(sessionTokens === undefined ? {} : { sessionTokens }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(args.has("yes") ? { yes: true } : {}),
     ...(args.has("allow") ? { allow: args.texts("allow") } : {}),

@@ -41,7 +41,7 @@ const byRule: { readonly [rule: string]: (end: RunEnd, options: RunOptions | und
         text: "what it cost is unknown, for nobody counted it, so that no larger budget would have helped: a model that tells its usage would have",
       };
     const { option, more } = budgets[reason] ?? { option: "", more: "a larger budget" };
-    const of = evidence.own === true ? "budget.own" : "budget";
+    const of = evidence.own === true ? "budget.own" : evidence.session === true ? "budget.session" : "budget";
     return limit(`${of}${option}`, evidence.max, `with ${more} it would have gone on`);
   },
   max_calls: ({ evidence }) =>

@@ -53,6 +53,12 @@ export function spentBy(state: State): Spent {
   };
 }
 
+/** What all runs of a session have spent, the open one included. */
+export function spentInSession(state: State): Spent {
+  const before = state.spentBefore ?? nothingSpent;
+  return state.run === undefined ? { ...before } : addSpent(before, spentBy(state));
+}
+
 const counted = ["tokens", "usd", "modelCalls", "agents"] as const;
 
 /** The tighter of two limits, member by member. */

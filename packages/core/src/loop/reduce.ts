@@ -5,6 +5,7 @@
 
 import { callsOf } from "../message.ts";
 import type { Rules } from "../rules/rule.ts";
+import { spentInSession } from "./children.ts";
 import {
   countChild,
   hearLeft,
@@ -180,6 +181,7 @@ function startRun(state: State, record: RecordOf<"run_started">): State {
     history: base.push(...record.input),
     counted: record.history === undefined ? state.counted : undefined,
     rewritten: record.history === undefined ? state.rewritten : ["a history of its own"],
+    ...(state.run === undefined ? {} : { spentBefore: spentInSession(state) }),
     run: {
       number: (state.run?.number ?? 0) + 1,
       startedAt: record.at,

@@ -220,6 +220,8 @@ export interface State {
   readonly grants: readonly HeldGrant[];
   readonly options?: RunOptions;
   readonly run?: Run;
+  /** What the session's earlier runs spent. Absent: there were none. */
+  readonly spentBefore?: Spent;
   /** The provider's last count: `tokens` of the first `length` messages. Absent if these have changed since. */
   readonly counted?: { tokens: number; length: number } | undefined;
   /** Tokens of the last model call of any kind, as the provider counted them. */

@@ -20,7 +20,7 @@ import {
   whole,
 } from "../checks.ts";
 import type { Amounts, Spent } from "../loop/child-facts.ts";
-import { leftOf, nothingSpent, spentBy, spentSince } from "../loop/children.ts";
+import { leftOf, nothingSpent, spentBy, spentInSession, spentSince, tighter } from "../loop/children.ts";
 import type { RunOptions } from "../loop/run-options.ts";
 import { type State, withRun } from "../loop/state.ts";
 import type { Decision, Judgement, Rule } from "./rule.ts";
@@ -112,9 +112,15 @@ export interface Budget {
   modelCalls?: number;
   /** Limits for the run's own model calls, without those of sub-agents. `usd` is known only if that of the sub-agents is. */
   own?: { tokens?: number; usd?: number };
+  /**
+   * Limits for all runs of the session together, including those of sub-agents. A run that starts when they are used up
+   * ends at once, without a model call. A fork starts with what the records that it shares have spent.
+   */
+  session?: { tokens?: number; usd?: number; modelCalls?: number };
 }
 
 const amounts = { tokens: above0, usd: above0 };
+const calls = either(unlimited, count);
 
 /** Checks the amounts of a budget. */
 export const budgetAmounts: Check = some(
@@ -122,25 +128,29 @@ export const budgetAmounts: Check = some(
     {
       ...amounts,
       ms: above0,
-      modelCalls: either(unlimited, count),
+      modelCalls: calls,
       own: some(membersOf<NonNullable<Budget["own"]>>(amounts, [], budgetWords), "tokens or usd"),
+      session: some(
+        membersOf<NonNullable<Budget["session"]>>({ ...amounts, modelCalls: calls }, [], budgetWords),
+        "tokens, usd or modelCalls",
+      ),
     },
     [],
     budgetWords,
   ),
-  "tokens, usd, ms, modelCalls or own",
+  "tokens, usd, ms, modelCalls, own or session",
 );
 
-/** Lands a run that has used up its tokens, money, time or model calls. */
+/** Lands a run that has used up its tokens, money, time or model calls, or those of its session. */
 export function budget(limits: Budget): Rule {
   checkGiven(budgetAmounts, limits, "budget");
-  const { own = {}, ...whole } = limits;
+  const { own = {}, session, ...whole } = limits;
   return {
     name: "budget",
     version: 1,
     verify(options): string | undefined {
       const unpriced = unpricedIn(options);
-      if ((limits.usd ?? own.usd) === undefined || unpriced.length === 0) return undefined;
+      if ((limits.usd ?? own.usd ?? session?.usd) === undefined || unpriced.length === 0) return undefined;
       return `budget({ usd }) needs a price for every model, and none is known for ${unpriced.join(", ")}: give the model one (facts.price), or limit tokens`;
     },
     decide(_memory, state): Decision | undefined {
@@ -150,6 +160,8 @@ export function budget(limits: Budget): Rule {
       if (spent !== undefined) return spent;
       const alone = overspent(spentAlone(state), own);
       if (alone !== undefined) return { ...alone, evidence: { ...alone.evidence, own: true } };
+      const together = session === undefined ? undefined : sessionOverspent(state, session);
+      if (together !== undefined) return together;
       const ms = state.now - run.startedAt;
       if (limits.ms !== undefined && ms >= limits.ms)
         return { do: "land", reason: "deadline", evidence: { ms, max: limits.ms }, cancel: true };
@@ -158,15 +170,10 @@ export function budget(limits: Budget): Rule {
     left(_memory, state): Amounts {
       const { tokens, usd, ms, modelCalls } = limits;
       const until = ms === undefined ? {} : { until: withRun(state).run.startedAt + ms };
-      return leftOf(
-        {
-          ...(tokens === undefined ? {} : { tokens }),
-          ...(usd === undefined ? {} : { usd }),
-          ...(modelCalls === undefined ? {} : { modelCalls: modelCalls - 1 }),
-          ...until,
-        },
-        spentBy(state),
-      );
+      const left = leftOf({ ...beforeLanding({ tokens, usd, modelCalls }), ...until }, spentBy(state));
+      return session === undefined
+        ? left
+        : tighter(left, leftOf(beforeLanding(session), spentInSession(state)));
     },
     wakeAt(_memory, state): number | undefined {
       return limits.ms === undefined || state.run === undefined ? undefined : state.run.startedAt + limits.ms;
@@ -180,8 +187,26 @@ export function unpricedIn({ models, tools }: RunOptions): string[] {
   return [...new Set([...own, ...tools.flatMap(({ agent }) => agent?.unpriced ?? [])])];
 }
 
-/** The decision once one of the amounts is spent. A landing takes a model call, so one is reserved for it. */
-export function overspent(spent: Spent, limits: Amounts): Decision | undefined {
+/** What may be given away of these limits: without the model call that a landing takes. */
+const beforeLanding = ({
+  tokens,
+  usd,
+  modelCalls,
+}: { [limit in keyof Amounts]?: number | undefined }): Amounts => ({
+  ...(tokens === undefined ? {} : { tokens }),
+  ...(usd === undefined ? {} : { usd }),
+  ...(modelCalls === undefined ? {} : { modelCalls: modelCalls - 1 }),
+});
+
+/**
+ * The decision once one of the amounts is spent. A landing takes a model call, so one is reserved for it.
+ * @param forLanding how many model calls are reserved
+ */
+export function overspent(
+  spent: Spent,
+  limits: Amounts,
+  forLanding: number = 1,
+): Extract<Decision, { do: "land" }> | undefined {
   const { tokens, usd, uncounted, modelCalls } = spent;
   if (limits.tokens !== undefined && tokens >= limits.tokens)
     return {
@@ -197,9 +222,22 @@ export function overspent(spent: Spent, limits: Amounts): Decision | undefined {
       evidence: { usd: usd ?? "unknown", max: limits.usd, ...unknown },
     };
   }
-  if (limits.modelCalls !== undefined && modelCalls >= limits.modelCalls - 1)
+  if (limits.modelCalls !== undefined && modelCalls >= limits.modelCalls - forLanding)
     return { do: "land", reason: "max_steps", evidence: { modelCalls, max: limits.modelCalls } };
   return undefined;
+}
+
+/** The decision once a session has spent its limits. A run that has called no model does not land then: each message would spend more. */
+function sessionOverspent(state: State, limits: Amounts): Decision | undefined {
+  const spent = spentInSession(state);
+  const nothingLeft = withRun(state).run.modelCalls === 0 ? overspent(spent, limits, 0) : undefined;
+  const over = nothingLeft ?? overspent(spent, limits);
+  if (over === undefined) return undefined;
+  return {
+    ...over,
+    do: nothingLeft === undefined ? "land" : "stop",
+    evidence: { ...over.evidence, session: true },
+  };
 }
 
 /** What the run's own model calls cost. */

@@ -148,9 +148,12 @@ describe("the end of a run before a summary", () => {
     expect(askForSummary(at({}), saying(said))).toBeUndefined();
   });
 
-  test("is not checked for the one call of a run that only compacts", () => {
-    expect(askForSummary(within({ only: "compaction" }), saying(said))).toBeDefined();
-    expect(askForSummary(within({ only: "compaction", modelCalls: 1 }), saying(said))).toBeUndefined();
+  test("reserves no call for a landing in a run that only compacts, but a limit may forbid its first call", () => {
+    const lands = saying({ ...said, do: "land" });
+    expect(askForSummary(within({ only: "compaction" }), lands)).toBeDefined();
+    expect(askForSummary(within({ only: "compaction" }), saying(said))).toBeUndefined();
+    for (const rules of [lands, saying(said)])
+      expect(askForSummary(within({ only: "compaction", modelCalls: 1 }), rules)).toBeUndefined();
   });
 
   test("may be a landing, but not because of its steps: a summary takes none", () => {

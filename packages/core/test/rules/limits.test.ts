@@ -182,6 +182,64 @@ describe("a budget", () => {
     expect(decided({ tokens: 100, own: { usd: 1 } }, alone)).toMatchObject({ reason: "token_budget" });
   });
 
+  test("of the session counts all its runs, and lands the run that uses it up", () => {
+    const before = spent({ tokens: 100, usd: 1, modelCalls: 4 });
+    const state = (run: Partial<Run>): State => stateOf(run, { spentBefore: before });
+    const second = { spend: spend({ tokens: 20, usd: 0.5 }), modelCalls: 2 };
+    expect(decided({ session: { tokens: 121, usd: 1.6, modelCalls: 8 } }, state(second))).toBeUndefined();
+    expect(decided({ session: { tokens: 120 } }, state(second))).toStrictEqual({
+      do: "land",
+      reason: "token_budget",
+      evidence: { tokens: 120, max: 120, uncountedCalls: 0, session: true },
+    });
+    expect(decided({ session: { usd: 1.5 } }, state(second))).toStrictEqual({
+      do: "land",
+      reason: "cost_budget",
+      evidence: { usd: 1.5, max: 1.5, session: true },
+    });
+    expect(decided({ session: { modelCalls: 7 } }, state(second))).toStrictEqual({
+      do: "land",
+      reason: "max_steps",
+      evidence: { modelCalls: 6, max: 7, session: true },
+    });
+    const first = stateOf({ spend: spend({ tokens: 20 }), modelCalls: 1 });
+    expect(decided({ session: { tokens: 20 } }, first)).toMatchObject({ do: "land" });
+    expect(decided({ tokens: 20, session: { tokens: 20 } }, first)).toMatchObject({
+      evidence: { tokens: 20, max: 20, uncountedCalls: 0 },
+    });
+  });
+
+  test("of the session ends a run that has called no model at once if nothing is left, and lands it with the last call", () => {
+    const fresh = (change: Partial<Spent>): State => stateOf({}, { spentBefore: spent(change) });
+    expect(decided({ session: { tokens: 100 } }, fresh({ tokens: 99 }))).toBeUndefined();
+    expect(decided({ session: { tokens: 100 } }, fresh({ tokens: 100 }))).toStrictEqual({
+      do: "stop",
+      reason: "token_budget",
+      evidence: { tokens: 100, max: 100, uncountedCalls: 0, session: true },
+    });
+    expect(decided({ session: { modelCalls: 5 } }, fresh({ modelCalls: 3 }))).toBeUndefined();
+    expect(decided({ session: { modelCalls: 5 } }, fresh({ modelCalls: 4 }))).toMatchObject({ do: "land" });
+    expect(decided({ session: { modelCalls: 5 } }, fresh({ modelCalls: 5 }))).toMatchObject({ do: "stop" });
+  });
+
+  test("of the session leaves to sub-agents what neither the run's nor the session's limit takes", () => {
+    const state = stateOf(
+      { spend: spend({ tokens: 20, usd: 0.5 }), modelCalls: 2 },
+      { spentBefore: spent({ tokens: 100, usd: 1, modelCalls: 4 }) },
+    );
+    const left = (limits: Parameters<typeof budget>[0]): unknown => budget(limits).left?.(undefined, state);
+    expect(left({ session: { tokens: 150, usd: 2, modelCalls: 9 } })).toStrictEqual({
+      tokens: 30,
+      usd: 0.5,
+      modelCalls: 2,
+    });
+    expect(left({ tokens: 40, session: { tokens: 150 } })).toStrictEqual({ tokens: 20 });
+    expect(left({ tokens: 90, modelCalls: 5, session: { tokens: 150 } })).toStrictEqual({
+      tokens: 30,
+      modelCalls: 2,
+    });
+  });
+
   test("of time lands the run when it has passed, and cancels what is in flight", () => {
     expect(decided({ ms: 500 }, after(499))).toBeUndefined();
     for (const ms of [500, 501])
@@ -221,6 +279,7 @@ describe("a budget", () => {
       });
     expect(budget({ usd: 1 }).verify?.(facts(true, false, false))).toMatch(/none is known for m1, m2:/);
     expect(budget({ own: { usd: 1 } }).verify?.(facts(false))).toMatch(/for m0:/);
+    expect(budget({ session: { usd: 1 } }).verify?.(facts(false))).toMatch(/for m0:/);
     expect(budget({ usd: 1 }).verify?.(facts(true))).toBeUndefined();
     expect(budget({ tokens: 1, own: { tokens: 1 } }).verify?.(facts(false))).toBeUndefined();
   });

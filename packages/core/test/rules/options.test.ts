@@ -160,7 +160,7 @@ const refused: readonly (readonly [string, () => unknown, string])[] = [
   [
     "a budget of nothing",
     () => budget({}),
-    "budget: options: tokens, usd, ms, modelCalls or own is needed, and nothing is given",
+    "budget: options: tokens, usd, ms, modelCalls, own or session is needed, and nothing is given",
   ],
   [
     "half a model call",

@@ -82,14 +82,16 @@ export function askForSummary(state: RunState, rules: Rules): Action | undefined
 /**
  * Why no further summary is asked for: the run is ending, or has reached a limit. Rules are asked before a compaction that the
  * run decides on, but a compaction may also be requested, or be needed after a failure; and one in many parts could exceed a
- * budget many times over. A run that only compacts reserves no call for a landing.
+ * budget many times over. A run that only compacts reserves no call for a landing: its first summary is asked for unless nothing at all is left.
  */
 function spentOn(state: RunState, rules: Rules): string | undefined {
   const { landing, modelCalls, only } = state.run;
   if (landing !== undefined && landing.reason !== "max_steps") return landing.reason;
-  if (only === "compaction" && modelCalls === 0) return undefined;
+  const first = only === "compaction" && modelCalls === 0;
   return firstSaid(rules, state, "decide", [state], (ends, rule) =>
-    rule.left !== undefined && (ends.do === "land" || ends.do === "stop") ? ends.reason : undefined,
+    rule.left !== undefined && ((ends.do === "land" && !first) || ends.do === "stop")
+      ? ends.reason
+      : undefined,
   );
 }
 
