@@ -46,7 +46,7 @@ export interface Settings {
   /** From -2 to 2: against tokens that have come at all. */
   presencePenalty?: number;
   /** A level of effort, a budget in tokens, or `off`. A level that the model does not support becomes the nearest one. */
-  reasoning?: "off" | "minimal" | "low" | "medium" | "high" | { budgetTokens: number };
+  reasoning?: "off" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max" | { budgetTokens: number };
   /** `false` asks for at most one call per answer. */
   parallelToolCalls?: boolean;
   /** Extra HTTP headers of each request; they override the model's own. They are stored with the run, so an API key belongs to the model instead. */

@@ -266,11 +266,11 @@ describe("an agent's options", () => {
     ],
     [
       { settings: { reasoning: 3 } },
-      "option settings.reasoning: off, minimal, low, medium, high or { budgetTokens } is needed, not 3",
+      "option settings.reasoning: off, minimal, low, medium, high, xhigh, max or { budgetTokens } is needed, not 3",
     ],
     [
-      { settings: { reasoning: "xhigh" } },
-      'option settings.reasoning: off, minimal, low, medium, high or { budgetTokens } is needed, not "xhigh": a provider\'s own word goes into settings.providerOptions',
+      { settings: { reasoning: "ultra" } },
+      'option settings.reasoning: off, minimal, low, medium, high, xhigh, max or { budgetTokens } is needed, not "ultra": a provider\'s own word goes into settings.providerOptions',
     ],
     [
       { settings: { reasoning: {} } },

@@ -338,7 +338,7 @@ describe("the compiler rejects", () => {
     // @ts-expect-error its name is maxOutputTokens
     compiled(() => new Agent({ model, settings: { maxTokens: 3 } }));
     // @ts-expect-error no such level
-    compiled(() => new Agent({ model, settings: { reasoning: "max" } }));
+    compiled(() => new Agent({ model, settings: { reasoning: "most" } }));
     // @ts-expect-error its word is any
     compiled(() => new Agent({ model, toolChoice: "required" }));
     // @ts-expect-error its name is attempts

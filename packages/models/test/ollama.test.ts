@@ -299,6 +299,21 @@ describe("Ollama's own chat", () => {
     });
   });
 
+  it("has no level of thinking above high, nor below low", async () => {
+    for (const [reasoning, think, warned] of [
+      ["max", "high", 1],
+      ["xhigh", "high", 1],
+      ["high", "high", 0],
+      ["minimal", "low", 0],
+    ] as const) {
+      await withServer(playing([line({ content: "done" }), done()]), async ({ url, seen }) => {
+        const model = ollama("gpt-oss:20b", { baseURL: url });
+        const { warnings } = await hear(model, { ...ask, settings: { reasoning } });
+        expect([seen.map((one) => body(one).think), warnings.length]).toEqual([[think], warned]);
+      });
+    }
+  });
+
   it("requests thinking from a model without levels, and does not request a level again", async () => {
     for (const words of [
       'think value "medium" is not supported for this model',

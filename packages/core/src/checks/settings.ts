@@ -5,9 +5,9 @@ import { isObject } from "../json/object.ts";
 import type { Settings } from "../model.ts";
 import { settingWords } from "./other-words.ts";
 
-const levels: readonly unknown[] = ["off", "minimal", "low", "medium", "high"];
+const levels: readonly unknown[] = ["off", "minimal", "low", "medium", "high", "xhigh", "max"];
 const levelOrBudget = needed(
-  "off, minimal, low, medium, high or { budgetTokens }",
+  "off, minimal, low, medium, high, xhigh, max or { budgetTokens }",
   (value) => levels.includes(value) || isObject(value),
 );
 const budget = membersOf<{ budgetTokens: number }>({ budgetTokens: real }, ["budgetTokens"]);

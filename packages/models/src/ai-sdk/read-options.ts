@@ -41,7 +41,7 @@ export function readOptions(
     ...readPrompt(options.prompt),
     tools,
     toolChoice: toolChoice(options.toolChoice),
-    settings: settingsOf(options, warnings),
+    settings: settingsOf(options),
     ...(schema === undefined ? {} : { outputSchema: schema }),
   };
   return { request, warnings };
@@ -59,11 +59,11 @@ const efforts: { readonly [word: string]: Settings["reasoning"] } = {
   low: "low",
   medium: "medium",
   high: "high",
-  xhigh: "high",
-  max: "high",
+  xhigh: "xhigh",
+  max: "max",
 };
 
-function settingsOf(options: CallOptions, warnings: Warning[]): Settings {
+function settingsOf(options: CallOptions): Settings {
   const { reasoning, headers, providerOptions, stopSequences } = options;
   const settings: Settings = {};
   for (const name of [
@@ -81,12 +81,6 @@ function settingsOf(options: CallOptions, warnings: Warning[]): Settings {
   if (stopSequences !== undefined) settings.stop = stopSequences;
   const effort = reasoning === undefined ? undefined : efforts[reasoning];
   if (effort !== undefined) settings.reasoning = effort;
-  if (reasoning === "xhigh" || reasoning === "max")
-    warnings.push({
-      type: "compatibility",
-      feature: `reasoning ${reasoning}`,
-      details: "high was asked for",
-    });
   const sent = Object.entries(headers ?? {}).filter(
     (entry): entry is [string, string] => entry[1] !== undefined,
   );

@@ -13,6 +13,7 @@ import type { Codec, Decoder, Encoder, ErrorResponse, Target } from "../codec.ts
 import { objectIn } from "../json-values.ts";
 import { refusesForcing } from "../refusals/choice.ts";
 import { complaintOf } from "../refusals/complaint.ts";
+import { lacksLevels } from "../refusals/levels.ts";
 import { refusesReasoning } from "../refusals/reasoning.ts";
 import {
   refusedSystemRole,
@@ -121,6 +122,8 @@ function learned({ status, body }: ErrorResponse, target: Target): Target["compa
   if (compat.forcedChoice && refusesForcing.test(words)) return { ...target.compat, forcedChoice: false };
   if (compat.toolFiles && textResults.test(words)) return { ...target.compat, toolFiles: false };
   if (compat.strictTools && refusesStrict.test(words)) return { ...target.compat, strictTools: false };
+  const lacking = lacksLevels(words, target);
+  if (lacking !== undefined) return lacking;
   const field = unknownField.exec(words)?.slice(1).find(Boolean)?.toLowerCase();
   if (field !== undefined && !compat.omit.includes(field))
     return { ...target.compat, omit: [...compat.omit, field] };

@@ -427,6 +427,15 @@ describe("toAiSdk", () => {
     });
   });
 
+  it.each(["minimal", "low", "medium", "xhigh", "max"] as const)(
+    "requests effort %s as it is",
+    async (reasoning) => {
+      const model = scripted([say("a")]);
+      const { warnings } = await generateText({ model: toAiSdk(model), prompt: "x", reasoning });
+      expect([model.lastRequest?.settings.reasoning, warnings]).toEqual([reasoning, []]);
+    },
+  );
+
   it("keeps an unchanged tool the same object from call to call", async () => {
     const seen: unknown[] = [];
     const inner = scripted([say("a"), say("b")]);

@@ -454,6 +454,8 @@ describe("columns", () => {
     expect(effort("xai", "minimal")).toBe("low");
     expect(effort("xai", "medium")).toBe("low");
     expect(effort("xai", "high")).toBe("high");
+    expect(effort("xai", "max")).toBe("high");
+    expect(effort("groq", "xhigh", "qwen3")).toBe("default");
     expect(effort("xai", "off")).toBeUndefined();
     expect(effort("groq", "high", "qwen3")).toBe("default");
     expect(effort("groq", "off", "qwen3")).toBe("none");

@@ -617,6 +617,8 @@ describe("settings", () => {
     ["gemini-3-flash", "off", { thinkingLevel: "MINIMAL" }, ["adjusted_setting"]],
     ["gemini-3-flash", "minimal", { includeThoughts: true, thinkingLevel: "MINIMAL" }, []],
     ["gemini-flash-latest", "low", { includeThoughts: true, thinkingLevel: "LOW" }, []],
+    [gemini3, "max", { includeThoughts: true, thinkingLevel: "HIGH" }, ["adjusted_setting"]],
+    [gemini25, "xhigh", { includeThoughts: true, thinkingBudget: 24_576 }, ["adjusted_setting"]],
     [gemini3, { budgetTokens: 999 }, { includeThoughts: true, thinkingBudget: 999 }, []],
     [gemini25, "low", { includeThoughts: true, thinkingBudget: 2048 }, []],
     [gemini25, "off", { thinkingBudget: 0 }, []],

@@ -8,6 +8,7 @@ import type { Json } from "@rondo/core";
 import type { ErrorResponse, Target } from "../../codec.ts";
 import { listIn } from "../../json-values.ts";
 import { complaintOf } from "../../refusals/complaint.ts";
+import { lacksLevels } from "../../refusals/levels.ts";
 import { refusesNeighbours } from "../../refusals/roles.ts";
 import { plainerSchemas } from "../../refusals/schema.ts";
 
@@ -56,7 +57,8 @@ const noCache: RegExp =
 type Compat = Target["compat"];
 
 /** The quirks that a refusal reveals; undefined if there is nothing to change. */
-export function learned({ status, body }: ErrorResponse, { compat }: Target): Compat {
+export function learned({ status, body }: ErrorResponse, target: Target): Compat {
+  const { compat } = target;
   const words = complaintOf(body);
   const refuses = status === 400 || status === 422;
   if (status === 500 ? failed.test(words) : (refuses || status === 404) && lostContainer.test(words))
@@ -71,6 +73,8 @@ export function learned({ status, body }: ErrorResponse, { compat }: Target): Co
   if (plainSchemas !== undefined) return { ...compat, plainSchemas };
   if (boundThinking.test(words)) return unless(compat, "unbindsThinking", true);
   if (forcedTool.test(words)) return unless(compat, "forcedTools", false);
+  const lacking = lacksLevels(words, target);
+  if (lacking !== undefined) return lacking;
   if (noBudget.test(words)) return unless(compat, "thinking", "adaptive");
   if (noAdaptive.test(words)) return unless(compat, "thinking", "budget");
   if (noCache.test(words)) return unless(compat, "cache", "never");

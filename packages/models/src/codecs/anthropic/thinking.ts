@@ -2,11 +2,13 @@
 // includes its budget.
 
 import type { Json, JsonObject, Settings } from "@rondo/core";
+import type { Target } from "../../codec.ts";
 import { numberIn, objectIn } from "../../json-values.ts";
+import { learnedLacks, levelFor } from "../levels.ts";
 import type { Warn } from "../warn.ts";
 import { isThinkingLost } from "./pieces.ts";
 import type { Asked } from "./settings.ts";
-import type { Traits } from "./traits.ts";
+import { claudeVersion, type Traits } from "./traits.ts";
 
 /** The body's members that request thinking. */
 export interface Thinking {
@@ -22,12 +24,17 @@ const budgets: { readonly [level in Level]: number } = {
   low: 4096,
   medium: 10_000,
   high: 24_000,
+  // More would leave no room for the answer where the output limit is 64,000.
+  xhigh: 32_000,
+  max: 32_000,
 };
 const efforts: { readonly [level in Level]: string } = {
   minimal: "low",
   low: "low",
   medium: "medium",
   high: "high",
+  xhigh: "xhigh",
+  max: "max",
 };
 
 /** In tokens. Smaller budgets are refused. */
@@ -68,7 +75,7 @@ export function outputLimit({ request, target, traits, warn }: Asked, thinking: 
 }
 
 /** The members for the reasoning setting. @param maxTokens the output limit */
-export function thinkingOf({ request, traits, messages, warn }: Asked, maxTokens: number): Thinking {
+export function thinkingOf({ request, target, traits, messages, warn }: Asked, maxTokens: number): Thinking {
   const { reasoning } = request.settings;
   if (reasoning === undefined) return {};
   if (reasoning === "off") return off(traits, warn);
@@ -77,7 +84,7 @@ export function thinkingOf({ request, traits, messages, warn }: Asked, maxTokens
     return {};
   }
   if (typeof reasoning === "string" && traits.thinking !== "budget")
-    return adaptive(efforts[reasoning], traits);
+    return adaptive(efforts[levelFor(reasoning, lackingOf(target), warn)], traits);
   const budget = budgetOf(reasoning);
   if (traits.thinking === "adaptive") {
     const effort = effortOf(budget);
@@ -94,6 +101,12 @@ export function thinkingOf({ request, traits, messages, warn }: Asked, maxTokens
   );
   return {};
 }
+
+/** The levels of effort that a Claude lacks: `xhigh` came with 4.7. */
+const lackingOf = (target: Target): readonly string[] =>
+  (claudeVersion(target.origin.model)?.number ?? 0) === 406
+    ? ["xhigh", ...learnedLacks(target)]
+    : learnedLacks(target);
 
 const adaptive = (effort: string, { hidesThinking }: Traits): Thinking => ({
   thinking: { type: "adaptive", ...(hidesThinking ? { display: "summarized" } : {}) },

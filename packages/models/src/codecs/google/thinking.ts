@@ -4,11 +4,19 @@
 // model lacks other levels.
 
 import type { JsonObject, Settings } from "@rondo/core";
+import { highest, type Level, levelFor } from "../levels.ts";
 import type { Warn } from "../warn.ts";
 import type { GoogleTraits } from "./target.ts";
 
 /** The budget in tokens for each level. All are within every 2.5 model's range. */
-const budgets = { minimal: 512, low: 2048, medium: 8192, high: 24_576 } as const;
+const budgets: { readonly [level in Level]: number } = {
+  minimal: 512,
+  low: 2048,
+  medium: 8192,
+  high: 24_576,
+  xhigh: 24_576,
+  max: 24_576,
+};
 
 /** The smallest budget of a 2.5 Pro. */
 const leastPro = 128;
@@ -34,10 +42,11 @@ export function googleThinking(
   }
   const include = { includeThoughts: true };
   if (typeof reasoning === "object") return { ...include, thinkingBudget: reasoning.budgetTokens };
-  if (!byLevel) return { ...include, thinkingBudget: budgets[reasoning] };
-  const level = nearest(reasoning.toUpperCase(), traits.lacksLevels);
-  if (level !== reasoning.toUpperCase())
-    warn("adjusted_setting", `${model} has no ${reasoning} thinking; it was asked for ${level}`);
+  const known = levelFor(reasoning, highest, warn);
+  if (!byLevel) return { ...include, thinkingBudget: budgets[known] };
+  const level = nearest(known.toUpperCase(), traits.lacksLevels);
+  if (level !== known.toUpperCase())
+    warn("adjusted_setting", `${model} has no ${known} thinking; it was asked for ${level}`);
   return { ...include, thinkingLevel: level };
 }
 

@@ -8,6 +8,7 @@ import type { ErrorResponse, Target } from "../../codec.ts";
 import { objectIn, parseJson, textIn } from "../../json-values.ts";
 import { refusesForcing } from "../../refusals/choice.ts";
 import { complaintOf } from "../../refusals/complaint.ts";
+import { lacksLevels } from "../../refusals/levels.ts";
 import { plainerSchemas, refusesGrammars, refusesStrict } from "../../refusals/schema.ts";
 import { lacksSignature } from "../thought-signatures.ts";
 import { chatCompat, type OpenaiChatCompat } from "./compat.ts";
@@ -101,6 +102,8 @@ export function learned(
     // Some servers treat an empty string as missing.
     return compat.reasoningFill === "" ? { ...target.compat, reasoningFill: " " } : undefined;
   }
+  const lacking = lacksLevels(words, target);
+  if (lacking !== undefined) return lacking;
   const [, other] = useInstead.exec(words) ?? [];
   const field = fields.find((one) => one === other?.toLowerCase());
   if (field !== undefined)

@@ -6,6 +6,7 @@ import { jsonOf } from "../../json-values.ts";
 import { neutralisedTools } from "../../prompted/control-tokens.ts";
 import { plainMode, sentTool, strictOutput, strictTool } from "../../schemas/codecs.ts";
 import { toolModeOf } from "../../schemas/tools.ts";
+import { levels } from "../levels.ts";
 import type { NameTable } from "../openai/names.ts";
 import {
   type Body,
@@ -104,11 +105,12 @@ function reasoningParam(
   const budget = typeof asked === "object" ? asked.budgetTokens : undefined;
   switch (compat.reasoningParam) {
     case "reasoning_effort":
-      return { reasoning_effort: known(effortOf(asked, warnings), target, compat, warnings) };
+      return { reasoning_effort: known(effortOf(asked, target, warnings), target, compat, warnings) };
     case "reasoning":
       if (budget !== undefined) return { reasoning: { max_tokens: budget } };
       return {
-        reasoning: asked === "off" ? { enabled: false } : { effort: effortOf(asked, warnings) ?? null },
+        reasoning:
+          asked === "off" ? { enabled: false } : { effort: effortOf(asked, target, warnings) ?? null },
       };
     case "thinking":
       return { thinking: { type: asked === "off" ? "disabled" : "enabled" } };
@@ -143,7 +145,7 @@ function askedReasoning(
   return reasoning ?? (isForced(request) && compat.forcedChoice === "without_reasoning" ? "off" : undefined);
 }
 
-const levels: readonly string[] = ["none", "minimal", "low", "medium", "high"];
+const efforts: readonly string[] = ["none", ...levels];
 
 /** The nearest level of effort that this server knows. Thinking that cannot be switched off stays on, with a warning. */
 function known(
@@ -152,17 +154,17 @@ function known(
   compat: OpenaiChatCompat,
   warnings: Warning[],
 ): string | undefined {
-  const { efforts } = compat;
-  if (effort === undefined || efforts.length === 0 || efforts.includes(effort)) return effort;
+  const { efforts: has } = compat;
+  if (effort === undefined || has.length === 0 || has.includes(effort)) return effort;
   if (effort === "none") {
     unsupported("reasoning off", target, warnings);
     return undefined;
   }
   const far = (word: string): number => {
-    const at = levels.indexOf(word);
-    return at === -1 ? 0.5 : Math.abs(at - levels.indexOf(effort)) + (word === "none" ? levels.length : 0);
+    const at = efforts.indexOf(word);
+    return at === -1 ? 0.5 : Math.abs(at - efforts.indexOf(effort)) + (word === "none" ? efforts.length : 0);
   };
-  return [...efforts].sort((a, b) => far(a) - far(b))[0];
+  return [...has].sort((a, b) => far(a) - far(b))[0];
 }
 
 /** Whether the request forces a call. */

@@ -162,7 +162,7 @@ export function responsesBody(
     max_output_tokens: settings.maxOutputTokens,
     temperature: settings.temperature,
     top_p: settings.topP,
-    reasoning: withMember(reasoning, "effort", effortOf(settings.reasoning, warnings)),
+    reasoning: withMember(reasoning, "effort", effortOf(settings.reasoning, target, warnings)),
     text: withMember(text, "format", textFormat(request, target, warnings)),
     ...options,
     instructions: system?.trim() === "" || !compat.instructions ? undefined : system,

@@ -7,18 +7,24 @@ import type { Json, JsonObject, ModelFacts, ModelRequest, Settings } from "@rond
 import type { Target } from "../../codec.ts";
 import { jsonOf } from "../../json-values.ts";
 import type { SchemaRoom } from "../../schemas/codecs.ts";
+import { type Level, learnedLacks, levelFor } from "../levels.ts";
 import type { Warning, WarningCode } from "../warn.ts";
 
 /** The members of a body under construction. Undefined ones are left out. */
 export type Body = { [member: string]: Json | undefined };
 
-export type Effort = "none" | "minimal" | "low" | "medium" | "high";
+export type Effort = "none" | Level;
 
-/** The requested level of effort; a budget in tokens becomes the nearest level, with a warning. */
-export function effortOf(asked: Settings["reasoning"], warnings: Warning[]): Effort | undefined {
+/** The requested level of effort, or the nearest that the model has; a budget in tokens becomes a level. Either with a warning. */
+export function effortOf(
+  asked: Settings["reasoning"],
+  target: Target,
+  warnings: Warning[],
+): Effort | undefined {
   if (asked === undefined) return undefined;
   if (asked === "off") return "none";
-  if (typeof asked === "string") return asked;
+  if (typeof asked === "string")
+    return levelFor(asked, learnedLacks(target), (code, message) => void warnings.push({ code, message }));
   const { budgetTokens } = asked;
   const level =
     budgetTokens <= 0 ? "none" : budgetTokens <= 2048 ? "low" : budgetTokens <= 12_288 ? "medium" : "high";

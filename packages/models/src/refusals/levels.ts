@@ -1,0 +1,35 @@
+// The room of refusals of a level of reasoning: `xhigh` and `max` are levels that some models do not have.
+//
+// A refused level below these is a setting like any other (`settings.ts`).
+
+import type { Target } from "../codec.ts";
+import { highest, learnedLacks } from "../codecs/levels.ts";
+
+/** What a list of the accepted values begins with. */
+const listing: RegExp =
+  /(?:supported|valid|allowed|accepted|possible|available) (?:values|levels|options|efforts)|(?:should|must) be(?: one of)?|expected(?: one of)?|choose from/i;
+const isAboutLevels: RegExp = /effort|reasoning|thinking|\blevel\b/i;
+/** A level in quotes; the value that a validator reports, wherever it stands. */
+const quoted: RegExp = /[`'"\\]+(xhigh|max)[`'"\\]+/gi;
+const reported: RegExp = /\binput(?:_value)?[`'"\\]*(?:: |=)[`'"\\]+(xhigh|max)\b/gi;
+const anyLevel: RegExp = /\b(?:low|medium|high)\b/i;
+
+/** The levels above `high` that a refusal says are not accepted. */
+export function refusedLevels(words: string): string[] {
+  if (!isAboutLevels.test(words)) return [];
+  const at = words.search(listing);
+  const [complaint, list] = at === -1 ? [words, ""] : [words.slice(0, at), words.slice(at)];
+  const named = [...complaint.matchAll(quoted), ...words.matchAll(reported)].map(([, level = ""]) =>
+    level.toLowerCase(),
+  );
+  if (named.length === 0) return [];
+  const unlisted = highest.filter((level) => !list.replaceAll(reported, "").toLowerCase().includes(level));
+  return [...new Set([...named, ...(anyLevel.test(list) ? unlisted : [])])];
+}
+
+/** The quirk that such a refusal reveals; undefined if it is none, or known. */
+export function lacksLevels(words: string, target: Target): NonNullable<Target["compat"]> | undefined {
+  const known = learnedLacks(target);
+  const news = refusedLevels(words).filter((level) => !known.includes(level));
+  return news.length === 0 ? undefined : { ...target.compat, lacksLevels: [...known, ...news] };
+}
