@@ -114,6 +114,20 @@ export const stepScripts: readonly DriverScript[] = [
     play: go,
   },
   {
+    name: "a budget of the session: a run within it, one that lands, one that calls no model",
+    agent: scene(
+      () => (_, n) => [
+        n === 1 ? say("hello") : call("echo", { text: String(n) }),
+        usage({ inputTokens: 400, outputTokens: 100 }),
+      ],
+      () => [echo],
+      { budget: { session: { tokens: 1_200 } } },
+    ),
+    play: async (session) => {
+      for (const message of ["hi", "go", "on"]) await session.send(message);
+    },
+  },
+  {
     name: "a landing whose answer is not stored, and the turn behind it",
     agent: scene(
       () => (_, n) => (n < 3 ? call("echo", { text: String(n) }) : say("as far as I came")),
