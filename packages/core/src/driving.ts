@@ -11,7 +11,7 @@ export { readArgs, readInput, readMessage, type Start } from "./input.ts";
 export { frozen } from "./json/copy.ts";
 export { logEvent } from "./logger.ts";
 export type { LeftChild } from "./loop/child-facts.ts";
-export { addSpent, spentSince } from "./loop/children.ts";
+export { addSpent, spentInSession, spentSince } from "./loop/children.ts";
 export { checkArgs } from "./loop/driving/act.ts";
 export { announce } from "./loop/driving/announce.ts";
 export { askKey } from "./loop/driving/ask-hooks.ts";

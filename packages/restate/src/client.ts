@@ -21,6 +21,7 @@ import {
   type Queued,
   RondoError,
   type RunResult,
+  type Spent,
   type TextPart,
 } from "@rondo/core";
 import { checkGiven, object } from "@rondo/core/checks";
@@ -38,6 +39,7 @@ import {
   readMessage,
   renderExternalResult,
   resultOf,
+  spentInSession,
 } from "@rondo/core/driving";
 import { clientChecks, type RestateClientOptions } from "./client/options.ts";
 import { Clean } from "./client/redact.ts";
@@ -283,6 +285,12 @@ export class RestateSession<Output = unknown> {
   async result(): Promise<RunResult<Output> | undefined> {
     await this.#seen.refresh();
     return this.#seen.state.run === undefined ? undefined : resultOf<Output>(this.#seen.state, this.id);
+  }
+
+  /** What all runs of the session have spent, the active one included. `usd` is absent if it is unknown. */
+  async spent(): Promise<Spent> {
+    await this.#seen.refresh();
+    return spentInSession(this.#seen.state);
   }
 
   /** The session's records from a seq on. @throws RondoError `invalid_request` for an invalid seq */

@@ -101,6 +101,9 @@ describe.skipIf(whyNoServer !== undefined)(
       expect((await session.messages()).map(({ role }) => role)).toEqual(
         expect.arrayContaining(["user", "assistant", "tool"]),
       );
+      const calls = (await session.records()).filter(({ type }) => type === "model_finished").length;
+      expect(await session.spent()).toMatchObject({ agents: 1, modelCalls: expect.any(Number) });
+      expect((await session.spent()).modelCalls).toBeGreaterThan(calls);
       expect((await journal.list()).map(({ id }) => id).sort()).toEqual([
         "anna",
         expect.stringContaining("anna:"),
