@@ -249,10 +249,11 @@ describe("a sentence of the model", () => {
       "对不起，我会再试一次。",
       "试一次。对不起，我会再",
       "申し訳ございません。",
+      "会再试一次吧。",
       "죄송합니다. 다시 해 볼게요. ",
     ])
       expect(isOwn(unit), unit).toBe(true);
-    for (const unit of ["对不起。", "我会再试一次", "对不起，我会再试一次"])
+    for (const unit of ["对不起。", "再试一次吧。", "我会再试一次", "对不起，我会再试一次"])
       expect(isOwn(unit), unit).toBe(false);
     expect(isOwn("对不起，我会再试一次。", [userText("请说「对不起，我会再试一次」")])).toBe(false);
   });

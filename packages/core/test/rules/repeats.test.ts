@@ -198,6 +198,35 @@ describe("repeats", () => {
     });
   });
 
+  test("that fail alike have their note beside the repeats of another tool", () => {
+    let memory = rule.init?.(emptyState) as Memory;
+    for (let at = 0; at < 4; at += 1) {
+      const fails = { ...look, key: `${5 + 4 * at}.0`, args: { at } } as Call;
+      const same = { ...peek, key: `${7 + 4 * at}.0` } as Call;
+      const words = saying("disk full", { isError: true });
+      memory = afterAll(rule, [ended(words, fails.key)], acting([fails]), memory);
+      if (at < 3) memory = afterAll(rule, [ended(saying("so"), same.key)], acting([same]), memory);
+    }
+    const peeked = rule.decide?.(memory, stateOf());
+    expect(peeked).toMatchObject({ do: "nudge", evidence: { tool: "peek", times: 3 } });
+    const nudged = [...memory.repeats].flatMap(([outcome, { tool }]) => (tool === "peek" ? [outcome] : []));
+    expect(rule.decide?.({ ...memory, nudged }, stateOf())).toMatchObject({
+      do: "nudge",
+      evidence: { tool: "look", times: 3 },
+    });
+  });
+
+  test("of a hidden tool that still fails count for its call alone", () => {
+    const four = failed(
+      ...Array.from({ length: 4 }, (_, at) => [`${5 + 2 * at}.0`, { a: 1 }] as [Call["key"], object]),
+    );
+    expect(times(four)).toStrictEqual([4, 4]);
+    const call = { ...look, key: "13.0", args: { a: 1 } } as Call;
+    const words = saying("disk full", { isError: true });
+    const hidden = afterAll(rule, [ended(words, call.key)], acting([call], { hidden: ["look"] }), four);
+    expect(times(hidden)).toStrictEqual([4, 5]);
+  });
+
   test("that fail alike with the same arguments are the same call: one note, then the tool is hidden", () => {
     const same = (count: number): Memory =>
       failed(
