@@ -87,12 +87,11 @@ export function askForSummary(state: RunState, rules: Rules): Action | undefined
 function spentOn(state: RunState, rules: Rules): string | undefined {
   const { landing, modelCalls, only } = state.run;
   if (landing !== undefined && landing.reason !== "max_steps") return landing.reason;
-  const first = only === "compaction" && modelCalls === 0;
-  return firstSaid(rules, state, "decide", [state], (ends, rule) =>
-    rule.left !== undefined && ((ends.do === "land" && !first) || ends.do === "stop")
-      ? ends.reason
-      : undefined,
-  );
+  const isFirst = only === "compaction" && modelCalls === 0;
+  return firstSaid(rules, state, "decide", [state], (ends, rule) => {
+    if (rule.left === undefined || (ends.do === "land" && isFirst)) return undefined;
+    return ends.do === "land" || ends.do === "stop" ? ends.reason : undefined;
+  });
 }
 
 /** Waits until a failed summary may be retried. */
