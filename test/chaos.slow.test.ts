@@ -72,14 +72,15 @@ describe("the harness notices", () => {
 
   test.each(seen)("%s", async (mistake) => {
     const { breaks } = mistakes[mistake];
-    // What an agent must come to before a mistake can show takes chance, and a busy machine leaves less of it.
+    // What an agent must come to before a mistake can show takes chance, and a busy machine leaves less of it: each attempt
+    // has more time than the one before.
     for (let seed = 5; ; seed += 1) {
       const tally = new Tally(seed);
       // It has shown as soon as one agent shows it.
       const enough = (): boolean => (tally.broken.get(breaks) ?? 0) > 0;
       const outcome = await campaign({
         seed,
-        ms: 1_500,
+        ms: 1_500 * (seed - 4),
         together: mortal.has(mistake) ? 0 : 20,
         mortals: mortal.has(mistake) ? 30 : 0,
         mistake,
