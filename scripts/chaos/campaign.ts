@@ -152,7 +152,9 @@ class Workers {
     const acknowledged: Acknowledged = {};
     const deaths = 2 + chance.below(6);
     for (let life = 0; !this.#over; life += 1) {
-      const ms = life < deaths ? 100 + chance.few(3_000) : undefined;
+      // One that makes this mistake kills itself where it shows.
+      const diesItself = this.#common.mistake === "write_again" && life < 2;
+      const ms = diesItself ? longestLifeMs : life < deaths ? 100 + chance.few(3_000) : undefined;
       const orders: Orders = { ...this.#common, be: "mortal", folder, era, names, life };
       const ended = await this.#life(orders, ms ?? longestLifeMs, acknowledged);
       if (ended.whole) break;
