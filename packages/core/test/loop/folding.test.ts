@@ -323,6 +323,13 @@ describe("a model call", () => {
     );
   });
 
+  test("is a landing's if the run was landing when it started", () => {
+    const started = { type: "model_started", step: 1, attempt: 1, model: 0 } as const;
+    expect(fold(stateOf(), started).run?.call).not.toHaveProperty("lands");
+    const landing = { reason: "max_steps", rule: "max_steps", evidence: {} } as const;
+    expect(fold(stateOf({ landing }), started).run?.call).toHaveProperty("lands", true);
+  });
+
   const answered = (
     parts: object[],
     change: object = {},
