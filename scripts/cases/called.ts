@@ -14,6 +14,7 @@ export async function called(
       signal: new AbortController().signal,
       idempotencyKey: "row",
       callId: "row",
+      session: "case",
       update: () => {},
       now: () => 0,
       deps: {},

@@ -43,6 +43,8 @@ export interface ToolContext {
   idempotencyKey: string;
   /** The call's id in the history. */
   callId: string;
+  /** The id of the session that the call is made in: in a sub-agent its own. */
+  readonly session: string;
   /**
    * Emits a `tool_update` event. Ignored once the call has its result.
    * @param details plain JSON, for programs: `{ done: 3, of: 10 }`

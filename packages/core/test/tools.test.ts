@@ -1,6 +1,6 @@
 // Tools end to end: schemas of every make, results of every kind, and what may run together.
 
-import { Agent, type Json, type JsonObject, tool, toolResult } from "@rondo/core";
+import { Agent, type Json, type JsonObject, subAgent, tool, toolResult } from "@rondo/core";
 import { call, calls, say, scripted } from "@rondo/testkit";
 import { toStandardJsonSchema } from "@valibot/to-json-schema";
 import { type } from "arktype";
@@ -493,6 +493,17 @@ describe("calls of one answer", () => {
     );
     const ends = events.flatMap((event) => (event.type === "tool_end" ? [event.call.name] : []));
     expect(ends).toEqual(["fast", "slow"]);
+  });
+
+  test("get the id of their session, and inside a sub-agent that of its own", async () => {
+    const places: string[] = [];
+    const where = echo("where", { execute: (_args, { session }) => void places.push(session) });
+    const inner = new Agent({ model: scripted([call("where"), say("done")]), tools: [where] });
+    const helper = subAgent({ name: "helper", description: "Helps", agent: inner });
+    const model = scripted([calls([["where"], ["helper", { task: "look" }]]), say("done")]);
+    const session = await new Agent({ model, tools: [where, helper] }).open("s");
+    await session.send("go");
+    expect(places).toEqual(["s", expect.stringMatching(/^s:/)]);
   });
 
   test("get a constant key each, and emit progress", async () => {

@@ -21,6 +21,7 @@ export function toolContext({
   return {
     signal: new AbortController().signal,
     idempotencyKey: `test/${calls}`,
+    session: "test",
     callId: `call_${calls}`,
     update: () => {},
     now: () => Date.now(),

@@ -43,6 +43,7 @@ export async function call(
     signal: new AbortController().signal,
     idempotencyKey: "key",
     callId: "call",
+    session: "test",
     update: () => {},
     now: () => 0,
     deps: {},

@@ -64,6 +64,7 @@ export class Talk {
       signal: new AbortController().signal,
       idempotencyKey: call.id,
       callId: call.id,
+      session: "offline",
       update: () => undefined,
       now: () => 0,
       deps: {},

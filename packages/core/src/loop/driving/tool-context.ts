@@ -37,6 +37,7 @@ export function toolContext(
     // `startedAs` is set by `tool_started`, before the call runs or is reconciled.
     idempotencyKey: startedAs ?? `${session}:${key}`,
     callId: id,
+    session,
     update: (progress, details): void => {
       if (ongoing.get(key) !== controller) return;
       const more = details === undefined ? {} : { details: jsonCopy(details, "details") };
