@@ -228,6 +228,7 @@ export { maxCalls } from "./rules/call-limits.ts";
 export { degenerateAnswers } from "./rules/degenerate.ts";
 export { type ArgsPattern, type Grant, type HeldGrant, isLiveGrant } from "./rules/grants.ts";
 export { type Budget, budget, deadline, maxSteps, type OnLimit } from "./rules/limits.ts";
+export { mustCall } from "./rules/must-call.ts";
 export { repairs } from "./rules/repairs.ts";
 export { type SkipRepeatedFailures, skipRepeatedFailures } from "./rules/repeated-failures.ts";
 export { type DetectorName, detectorNames } from "./rules/repeats/detectors.ts";

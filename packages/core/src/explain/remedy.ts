@@ -50,6 +50,12 @@ const byRule: { readonly [rule: string]: (end: RunEnd, options: RunOptions | und
       evidence.max,
       "with more calls allowed they would have run; so would calls of other tools",
     ),
+  must_call: ({ evidence }) =>
+    limit(
+      "rules: mustCall()",
+      evidence.max,
+      "it would have been asked again; a call of what is missing would have completed it",
+    ),
   tree: ({ evidence }) => ({
     text:
       evidence.given === true

@@ -29,6 +29,7 @@ import { maxCalls } from "../rules/call-limits.ts";
 import { textsWith } from "../rules/custom-texts.ts";
 import { degenerateAnswers } from "../rules/degenerate.ts";
 import { budget, deadline, maxSteps, underWord } from "../rules/limits.ts";
+import { mustCall } from "../rules/must-call.ts";
 import { overflow } from "../rules/overflow.ts";
 import { repairs } from "../rules/repairs.ts";
 import { skipRepeatedFailures } from "../rules/repeated-failures.ts";
@@ -274,6 +275,7 @@ const makers: ReadonlySet<unknown> = new Set([
   budget,
   deadline,
   maxCalls,
+  mustCall,
   repeats,
   skipRepeatedFailures,
   stopWhen,

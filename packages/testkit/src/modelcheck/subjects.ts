@@ -5,6 +5,7 @@ import {
   contextFacts,
   loopDetection,
   maxCalls,
+  mustCall,
   type Rule,
   type RunOptions,
   resolve,
@@ -29,6 +30,9 @@ function subject(
   const { rules } = resolve({ model: scripted([]), maxSteps: 3, retry: { attempts: 2 }, ...agent });
   return { name, options: checkedOptions(change), rules, fuel };
 }
+
+/** A rule that would look for its tool among those of the agent, which has none: a subject's tools are in its options. */
+const untied = (rule: Rule): Rule => ({ ...rule, verify: () => undefined });
 
 /** So small that a few answers fill it. */
 const small = contextFacts({ window: 120, compaction: { at: 0.5, minSummaryCharacters: 1 } });
@@ -69,6 +73,7 @@ export function subjects(): Subject[] {
       { rules: [skipRepeatedFailures() as Rule], onTruncated: "run_complete", onLimit: "refuse_tools" },
     ),
     subject("with few calls", {}, { rules: [maxCalls(1)] }),
+    subject("with a call that must come", {}, { rules: [untied(mustCall("read", { max: 1 }))] }),
     subject(
       "in a small window",
       { context: small },

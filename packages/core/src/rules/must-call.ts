@@ -1,0 +1,94 @@
+// The room of calls that must come: a run is not complete before certain tools have done their work.
+//
+// A call counts once its result is no error, whether its tool ran, a hook answered it, or a person did. Only an answer that would
+// end the run is held up: at a limit the run lands all the same.
+
+import { hint } from "../checks/nearest.ts";
+import { type Check, checkGiven, membersOf, needed, text, whole } from "../checks.ts";
+import type { CallKey, CallResult } from "../loop/records.ts";
+import { callIn, type State, type Turn } from "../loop/state.ts";
+import { textOf } from "../message.ts";
+import type { Judgement, Rule } from "./rule.ts";
+
+interface Memory {
+  /** The tools that were called with success. */
+  readonly called: readonly string[];
+  /** How often the model was asked again. */
+  readonly asked: number;
+}
+
+const noteOf = (missing: readonly string[]): string =>
+  `This cannot be the final answer yet: ${missing.join(" and ")} ${missing.length === 1 ? "has" : "have"} not been called with success.`;
+
+/** Whether an answer would end the run by what is in it. One that its provider reports as failed or broken off is none. */
+const isFinal = ({ message, calls }: Turn): boolean =>
+  calls.length === 0 &&
+  message.stop.kind !== "error" &&
+  message.stop.kind !== "aborted" &&
+  textOf(message).trim() !== "";
+
+interface MustCallOptions {
+  /** How often the model is asked again in a run. Default: 2 */
+  max?: number;
+  /** What the model reads then, as a note of that one request. Default: that it cannot be the final answer yet, and what has not been called */
+  note?: string;
+}
+
+const isName = (value: unknown): boolean => typeof value === "string" && value !== "";
+const names = needed(
+  "the name of a tool, or a list of names,",
+  (value) => isName(value) || (Array.isArray(value) && value.length > 0 && value.every(isName)),
+);
+const ownOptions: Check = membersOf<{ tools: string | readonly string[] } & MustCallOptions>(
+  { tools: names, max: whole, note: text },
+  ["tools"],
+);
+
+/**
+ * Asks the model again if it would end a run in which it has not called each of these tools with success. Its answer stays in the
+ * history. After `max` times the run ends as `no_progress`, with the answer as its text.
+ * @param tools the name of a tool, or several: each must be called
+ * @throws RondoError `invalid_request` for anything else
+ */
+export function mustCall(tools: string | readonly string[], options: MustCallOptions = {}): Rule {
+  checkGiven(ownOptions, { ...options, tools }, "mustCall");
+  const { max = 2, note } = options;
+  const wanted = [...new Set(typeof tools === "string" ? [tools] : tools)];
+  const came = (memory: Memory, key: CallKey, result: CallResult, before: State): Memory => {
+    const call = callIn(before.run, key);
+    if (call === undefined || result.isError || memory.called.includes(call.name)) return memory;
+    return { ...memory, called: [...memory.called, call.name] };
+  };
+  const rule: Rule<Memory> = {
+    name: "must_call",
+    version: 1,
+    verify({ tools: there }) {
+      const known = there.map((one) => one.definition.name);
+      const unknown = wanted.find((tool) => !known.includes(tool));
+      if (unknown === undefined) return undefined;
+      const others = known.length === 0 ? "there are no tools" : hint(unknown, known);
+      return `mustCall waits for a call of ${JSON.stringify(unknown)}, and there is no such tool; ${others}`;
+    },
+    init: () => ({ called: [], asked: 0 }),
+    fold: {
+      tool_finished: (memory, { call, result }, before) => came(memory, call, result, before),
+      hook_answered: (memory, record, before) =>
+        record.hook === "beforeTool" && record.result !== undefined
+          ? came(memory, record.call, record.result, before)
+          : memory,
+      turn_judged: (memory, { rule: by }) =>
+        by === "must_call" ? { ...memory, asked: memory.asked + 1 } : memory,
+    },
+    judge({ called, asked }, state): Judgement | undefined {
+      const turn = state.run?.turn;
+      if (turn === undefined || !isFinal(turn)) return undefined;
+      const missing = wanted.filter((tool) => !called.includes(tool));
+      if (missing.length === 0) return undefined;
+      const evidence = { missing, asked, max };
+      if (asked < max)
+        return { follows: { do: "ask_again", note: note ?? noteOf(missing) }, store: true, evidence };
+      return { follows: { do: "stop", reason: "no_progress" }, evidence };
+    },
+  };
+  return rule as Rule;
+}
