@@ -34,6 +34,29 @@ describe("a reference in a tool's schema", () => {
     });
   });
 
+  it("by a name, as TypeBox writes it, becomes one to the place with the name: not every server looks for names", () => {
+    const tree = {
+      $id: "T0",
+      type: "object",
+      properties: { kids: { type: "array", items: { $ref: "T0" } } },
+    };
+    const schema: JsonObject = {
+      type: "object",
+      properties: { tree, like: { $ref: "T0#/properties/kids" }, near: { $ref: "#here" } },
+      $defs: { "a/b": { $anchor: "here", type: "string" } },
+    };
+    const { sent, lost } = adapted(schema);
+    expect(sent.properties).toEqual({
+      tree: {
+        ...tree,
+        properties: { kids: { type: "array", items: { $ref: "#/properties/tree" } } },
+      },
+      like: { $ref: "#/properties/tree/properties/kids" },
+      near: { $ref: "#/$defs/a~1b" },
+    });
+    expect(lost).toEqual([]);
+  });
+
   it("that leads only to itself is left out", () => {
     const $defs = { a: { $ref: "#/$defs/b" }, b: { $ref: "#/$defs/a" } };
     const { sent } = adapted({ type: "object", properties: { x: { $ref: "#/$defs/a" } }, $defs });
