@@ -71,6 +71,17 @@ describe("a tool's schema", () => {
     ],
     ["an enum that is no list", object({ a: { enum: "x" } }), object({ a: {} })],
     [
+      "an enum without values",
+      object({ a: { type: "string", enum: [] } }),
+      object({ a: { type: "string" } }),
+    ],
+    ["types of which there are none", object({ a: { type: [] } }), object({ a: {} })],
+    [
+      "types in capitals, as in Google's examples",
+      { type: "OBJECT", properties: { a: { type: "STRING" }, b: { type: ["Integer", "NULL"] } } },
+      object({ a: { type: "string" }, b: { type: ["integer", "null"] } }),
+    ],
+    [
       "a reference to nothing",
       object({ a: { $ref: "#/$defs/none", title: "A" } }),
       object({ a: { title: "A" } }),
