@@ -132,6 +132,12 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
     ["a server without words of a prompt", 400, says("Token limit exceeded")],
     ["of a request's tokens", 400, says("The number of tokens in your request exceeds the limit of 128000")],
     ["of what was too many", 400, says("Number of input tokens exceeded the maximum of 128000")],
+    [
+      "an older llama.cpp, of a prompt that fills its context",
+      500,
+      says("context shift is disabled", { code: 500 }),
+    ],
+    ["a gateway, of a limit", 400, says("The context window limit has been reached.")],
   ],
   invalid_request: [
     [
