@@ -198,6 +198,9 @@ export const passingLimitWords: RegExp = phrases(
   /\btoo many (?:concurrent )?requests\b/,
   /\bconcurren(?:t|cy) (?:requests? )?limit (?:exceeded|reached)\b/,
   /\brate[ -]limit (?:was |has been )?(?:exceeded|reached)\b/,
+  // GitHub, with a 403.
+  /\bexceeded a secondary rate limit\b/,
+  /\b(?:been|are|is|was) rate[ -]limited\b/,
   /exceeded your current request limit/,
   /\b[RT]PM limit (?:exceeded|reached)/,
   /速率(?:限制|超)|频率(?:限制|超|过)|请求过于频繁|限流/,

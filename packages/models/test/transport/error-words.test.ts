@@ -523,6 +523,14 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
   rate_limit: [
     ["a limit that is said as a ban", 403, says("Rate limit exceeded for this key", { code: "rate_limit" })],
     [
+      "GitHub, of its other limit",
+      403,
+      {
+        message: "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.",
+      },
+    ],
+    ["a gateway, of a ban that passes", 403, "Terms of service: you have been rate limited"],
+    [
       "Groq's minute, which names where one pays",
       429,
       says(
