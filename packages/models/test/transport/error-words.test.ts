@@ -148,6 +148,7 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
         { code: 502, metadata: { error_type: "provider_unavailable" } },
       ),
     ],
+    ["a server in Python", 500, says("TypeError: create() got an unexpected keyword argument 'seed'")],
     ["a server that is told of no such tool", 400, says("tool 'x' not found")],
     ["a server that could not read the request", 400, says("Failed to parse JSON: invalid character 'x'")],
     ["an image that could not be had", 400, says("Failed to download image: connection reset by peer")],
