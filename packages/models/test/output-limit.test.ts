@@ -46,6 +46,11 @@ describe("the room left by the input is taken from a refusal", () => {
       "Requested token count exceeds the model's maximum context length of 32768 tokens. You requested a total of 40000 tokens: 8000 tokens from the input messages and 32000 tokens for the completion.",
       32768 - 8000,
     ],
+    [
+      "max_tokens (64000) + prompt length (100000) exceeds model maximum context length 131072",
+      131072 - 100000,
+    ],
+    ["The sum of prompt length (10000) and max_tokens (8192) exceeds the model limit 16384", 16384 - 10000],
   ])("%s", (message, left) => {
     const { kind, maxOutputTokens = 0 } = errorOf(message);
     expect(kind).toBe("context_overflow");
@@ -98,6 +103,11 @@ describe("a model's own output limit is taken from a refusal", () => {
       "too many tokens: max tokens must be less than or equal to 4096, the maximum output for this model",
       4096,
     ],
+    [
+      "max_completion_tokens (32768) cannot be greater than max_model_len=max_total_tokens=8192. Please request fewer output tokens.",
+      8192,
+    ],
+    ["max_tokens 200000 exceeds the maximum allowed value of 131072", 131072],
   ])("%s", (message, most) => {
     const { kind, maxOutputTokens } = errorOf(message);
     expect([kind, maxOutputTokens]).toEqual(["invalid_request", most]);
@@ -168,6 +178,24 @@ describe.each(rows)("more output than the model of $name supports", (row) => {
     const { end, text } = await agent.run("go");
     expect([end?.reason, text, wire.requests.length]).toEqual(["completed", "done", 2]);
     expect(JSON.stringify(wire.requests[1]?.body)).toMatch(/"max_?(?:completion_|output_?)?tokens":512\b/i);
+  });
+});
+
+describe("an output limit that reasoning alone has used up", () => {
+  it("is lifted, if the server says so with a refusal", async () => {
+    const message =
+      "Could not finish the message because max_tokens or model output limit was reached. Please try again with higher max_tokens.";
+    const refused = raw(JSON.stringify({ error: { message, type: "invalid_request_error" } }), {
+      status: 400,
+      headers: { "content-type": "application/json" },
+    });
+    const wire = await serve([refused, say("done")]);
+    const model = openrouter("openai/gpt-5.2", { apiKey: "key", baseURL: wire.urlFor("openai-chat") });
+    const agent = new Agent({ model, settings: { maxOutputTokens: 50 } });
+    const { end, text } = await agent.run("go");
+    expect([end?.reason, text]).toEqual(["completed", "done"]);
+    const limited = wire.requests.map(({ body }) => /"max_\w*tokens":50\b/.test(JSON.stringify(body)));
+    expect(limited).toEqual([true, false]);
   });
 });
 
