@@ -69,6 +69,14 @@ describe("arguments", () => {
     ]);
   });
 
+  it("that came at once are not erased by the item's end either, as LM Studio sends them", async () => {
+    const done = { type: "response.function_call_arguments.done", output_index: 0, arguments: '{"a":1}' };
+    const item = { type: "function_call", call_id: "c0", name: "f0", arguments: "{}", status: "completed" };
+    const ended = { type: "response.output_item.done", output_index: 0, item };
+    const told = await play(created, added(0), done, ended, completed({ output: [item] }));
+    expect(callsOf(told)).toEqual([["f0", { a: 1 }]]);
+  });
+
   it("under numbers that are strings are kept separate", async () => {
     const told = await play(
       created,

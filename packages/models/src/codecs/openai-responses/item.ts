@@ -22,8 +22,8 @@ export interface Item {
   cited: Map<number, number>;
   /** The reasoning part last written to. */
   reasoning: string | undefined;
-  /** Its arguments came in pieces. */
-  pieces: boolean;
+  /** Arguments that are not empty have come. */
+  hasArgs: boolean;
   /** An event reported that it, or its arguments, are whole. */
   ended: boolean;
 }
@@ -42,7 +42,7 @@ export const newItem = (index: number, type: string): Item => ({
   before: new Map(),
   cited: new Map(),
   reasoning: undefined,
-  pieces: false,
+  hasArgs: false,
   ended: false,
 });
 

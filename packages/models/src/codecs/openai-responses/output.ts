@@ -334,10 +334,12 @@ export class ResponseItems {
     return item;
   }
 
-  /** The whole arguments. Gateways put an empty object there although the arguments came in pieces: those must not be lost. */
-  #wholeArgs({ key, pieces }: Item, told: Json | undefined): void {
-    if (told === undefined || told === null || (pieces && isEmptyArgs(told))) return;
-    this.#answer.argsWhole(key, told);
+  /** The whole arguments. Servers put an empty object there although the arguments came before: those must not be lost. */
+  #wholeArgs(item: Item, told: Json | undefined): void {
+    const isEmpty = isEmptyArgs(told);
+    if (told === undefined || told === null || (item.pieces && isEmpty)) return;
+    item.pieces ||= !isEmpty;
+    this.#answer.argsWhole(item.key, told);
   }
 
   #callOpened(item: Item, given: JsonObject): void {
