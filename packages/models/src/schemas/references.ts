@@ -2,7 +2,8 @@
 //
 // A server that resolves references refuses every request with a tool that has a dangling one, and schemas of MCP servers
 // do (F143). So does a schema whose root had to change: what one of its references pointed to is then put in its place. A
-// reference by a name, as TypeBox writes it, becomes one to the place that has the name: not every server looks for it.
+// reference by a name, as TypeBox writes it, becomes one to the place that has the name: not every server looks for it. Then
+// the names are not needed any more.
 
 import type { Json, JsonObject } from "@rondo/core";
 import { isObject } from "../json-values.ts";
@@ -42,13 +43,13 @@ class References {
   /** @param inlined the references that were replaced on the way to this node */
   node(given: Json, path: string, inlined: readonly string[]): Json {
     if (!isObject(given)) return given;
-    let node = given;
+    let node = withoutNames(given);
     if (typeof given.$ref === "string") {
       const ref = this.#pointer(given.$ref);
       if (!this.#leads(ref)) return this.#replaced(given, given.$ref, path, inlined);
-      if (ref !== given.$ref) node = { ...given, $ref: ref };
+      if (ref !== given.$ref) node = { ...node, $ref: ref };
     }
-    for (const [word, value] of Object.entries(given)) {
+    for (const [word, value] of Object.entries(node)) {
       const inner = this.#member(word, value, path, inlined);
       if (inner !== value) node = { ...node, [word]: inner };
     }
@@ -106,6 +107,16 @@ class References {
     return false;
   }
 }
+
+/** Names mean nothing to a model, some servers refuse them, and below a `$id` a reference to a place would mean another place. */
+function withoutNames(node: JsonObject): JsonObject {
+  if (!unsaid.some((word) => typeof node[word] === "string")) return node;
+  return Object.fromEntries(
+    Object.entries(node).filter(([word, value]) => !(unsaid.includes(word) && typeof value === "string")),
+  );
+}
+
+const unsaid: readonly string[] = ["$schema", "$id", "$anchor"];
 
 /** The places of the names in a schema: `$id`, and `$anchor` behind a `#`. Of two equal ones the first counts. */
 function namesIn(given: Json, place: string, found: Map<string, string>): Map<string, string> {

@@ -48,12 +48,13 @@ describe("a reference in a tool's schema", () => {
     const { sent, lost } = adapted(schema);
     expect(sent.properties).toEqual({
       tree: {
-        ...tree,
+        type: "object",
         properties: { kids: { type: "array", items: { $ref: "#/properties/tree" } } },
       },
       like: { $ref: "#/properties/tree/properties/kids" },
       near: { $ref: "#/$defs/a~1b" },
     });
+    expect(sent.$defs).toEqual({ "a/b": { type: "string" } });
     expect(lost).toEqual([]);
   });
 
@@ -92,6 +93,19 @@ describe("a reference in a tool's schema", () => {
           properties: { b: { type: "string", minLength: 2, description: "d" }, c: {} },
         },
       },
+    });
+  });
+
+  it("needs no name of the schema or its draft, which some servers refuse", () => {
+    const schema: JsonObject = {
+      $schema: "http://json-schema.org/draft-07/schema#",
+      $id: "https://example.com/tool",
+      type: "object",
+      properties: { $id: { type: "string" }, $schema: { $id: "s", type: "string" } },
+    };
+    expect(adapted(schema)).toEqual({
+      sent: { type: "object", properties: { $id: { type: "string" }, $schema: { type: "string" } } },
+      lost: [],
     });
   });
 
