@@ -98,7 +98,7 @@ function toolOf(given: GivenTool, root: FileToolSet, clock: VirtualClock, load: 
 
 /** Whether a schema is an object's. One that is not comes from a server: whoever writes a tool is told at once. */
 const isObjects = (schema: GivenTool["parameters"]): schema is JsonObject =>
-  schema !== undefined && schema !== null && [schema.type ?? "object"].flat().includes("object");
+  typeof schema === "object" && schema !== null && [schema.type ?? "object"].flat().includes("object");
 
 function behave(behaviour: Behaviour, call: number, clock: VirtualClock): unknown {
   const words = behaviour.throws ?? behaviour.throws_sync;

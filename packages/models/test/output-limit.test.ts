@@ -181,24 +181,6 @@ describe.each(rows)("more output than the model of $name supports", (row) => {
   });
 });
 
-describe("an output limit that reasoning alone has used up", () => {
-  it("is lifted, if the server says so with a refusal", async () => {
-    const message =
-      "Could not finish the message because max_tokens or model output limit was reached. Please try again with higher max_tokens.";
-    const refused = raw(JSON.stringify({ error: { message, type: "invalid_request_error" } }), {
-      status: 400,
-      headers: { "content-type": "application/json" },
-    });
-    const wire = await serve([refused, say("done")]);
-    const model = openrouter("openai/gpt-5.2", { apiKey: "key", baseURL: wire.urlFor("openai-chat") });
-    const agent = new Agent({ model, settings: { maxOutputTokens: 50 } });
-    const { end, text } = await agent.run("go");
-    expect([end?.reason, text]).toEqual(["completed", "done"]);
-    const limited = wire.requests.map(({ body }) => /"max_\w*tokens":50\b/.test(JSON.stringify(body)));
-    expect(limited).toEqual([true, false]);
-  });
-});
-
 describe.each(rows)("an output limit that $name refuses", (row) => {
   it("is lowered, and nothing is compacted", async () => {
     const message =

@@ -88,15 +88,11 @@ const value: RegExp = new RegExp(
   "i",
 );
 
-/** OpenAI's phrase for an output limit that reasoning alone has used up. There is no answer then, and a limit need not be sent. */
-const usedUp: RegExp = /\btry again with (?:a )?higher max_\w*tokens\b/i;
-
 /**
  * The setting that a refusal complains about, as a repair that leaves it out. The last of several: temperature and top_p
  * exclude each other.
  */
 export function refusedSetting(words: string): Repair | undefined {
-  if (usedUp.test(words)) return outputLimit;
   const [, ...places] = value.exec(words) ?? [];
   const wrong = settings[places.find((one) => one !== undefined)?.toLowerCase() ?? ""];
   if (wrong !== undefined && wrong !== outputLimit) return wrong;
