@@ -155,7 +155,7 @@ export const operators: { readonly [op: string]: Operator } = {
   ),
   all_valid_json_object: all(parsedObject, () => "all must be JSON texts of objects", false),
   all_unique: (ask) => {
-    const { values } = ask.found;
+    const values = ask.found.values.filter((value) => value !== undefined);
     const seen = new Set(values.map((value) => JSON.stringify(value)));
     return demand(values.length > 0 && seen.size === values.length, () => `all must differ; ${got(ask)}`);
   },

@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
-import { type JsonObject, type Tool, tool, toolResult } from "@rondo/core";
+import { foreignSchema, type JsonObject, type Tool, tool, toolResult } from "@rondo/core";
 import {
   editFile,
   type FileToolSet,
@@ -84,7 +84,7 @@ function toolOf(given: GivenTool, root: FileToolSet, clock: VirtualClock, load: 
     name: plainName,
     // Not the name, which may be one that must not be sent.
     description: description ?? "A tool of the case",
-    inputSchema: parameters ?? {},
+    inputSchema: isObjects(parameters) ? parameters : foreignSchema(parameters ?? {}),
     effect: effect ?? "read",
     ...(needs_approval === true ? { permission: "ask" as const } : {}),
     ...(timeout_ms === undefined ? {} : { timeoutMs: timeout_ms }),
@@ -95,6 +95,10 @@ function toolOf(given: GivenTool, root: FileToolSet, clock: VirtualClock, load: 
   });
   return plainName === name ? made : { ...made, name, definition: { ...made.definition, name } };
 }
+
+/** Whether a schema is an object's. One that is not comes from a server: whoever writes a tool is told at once. */
+const isObjects = (schema: GivenTool["parameters"]): schema is JsonObject =>
+  typeof schema === "object" && schema !== null && [schema.type ?? "object"].flat().includes("object");
 
 function behave(behaviour: Behaviour, call: number, clock: VirtualClock): unknown {
   const words = behaviour.throws ?? behaviour.throws_sync;

@@ -234,6 +234,8 @@ function jsonSchemaOf(
     throw invalidRequest(
       `${owner}: a schema (a Standard Schema, or a JSON Schema) is needed, not ${JSON.stringify(given)}`,
     );
+  const open = isForeign(given) && wants === "object" ? noObject(given) : undefined;
+  if (open !== undefined) return { json: { type: "object", properties: {} }, lost: [open] };
   if (!isStandard(schema)) refuseWhatIsNone(given, owner);
   const json = isStandard(schema) ? given : wellFormedSchema(given);
   const lost = leftOut(given, json);
@@ -246,6 +248,19 @@ function jsonSchemaOf(
     );
   const isWhole = json.type === "object" && "properties" in json;
   return { json: isWhole ? json : { ...json, type: "object", properties: json.properties ?? {} }, lost };
+}
+
+/**
+ * Why a schema that somebody else wrote cannot be a tool's, if so. Its tool then takes any object, which its own server
+ * checks: one such tool must not make all tools of the server unusable (F143).
+ */
+function noObject(given: JsonObject): string | undefined {
+  const types = [given.type ?? "object"].flat();
+  if (types.every((type) => typeWords.has(type)) && !types.includes("object"))
+    return `#/type (${JSON.stringify(given.type)})`;
+  if (areMembers(given)) return "# (its members)";
+  const held = heldIn(given);
+  return held === undefined ? undefined : `# (its ${held})`;
 }
 
 /** An invalid schema would allow anything: the model would be told nothing, and nothing would be checked. */
@@ -278,13 +293,17 @@ function heldIn(given: JsonObject): string | undefined {
 
 /** Schemas by name are the members of a schema, not a schema. */
 function refuseMembers(given: object, owner: string): void {
-  const members = Object.entries(given);
-  const [name, one] = members[0] ?? [];
-  if (name === undefined || !members.every(([key, member]) => isMember(key, member))) return;
+  const [name, one] = Object.entries(given)[0] ?? [];
+  if (name === undefined || !areMembers(given)) return;
   const whole = isStandard(one)
     ? `an object of its library, e.g. z.object({ ${name} })`
     : `{ type: "object", properties: { ${name} } }`;
   throw invalidRequest(`${owner}: these are the members of a schema, not a schema: ${whole} is one`);
+}
+
+function areMembers(given: object): boolean {
+  const members = Object.entries(given);
+  return members.length > 0 && members.every(([key, member]) => isMember(key, member));
 }
 
 const keywords =

@@ -1,6 +1,6 @@
 // Schemas from elsewhere that are none in a place: the tool can be declared and called all the same (F141, F143).
 
-import { type JsonObject, tool, toolWith } from "@rondo/core";
+import { foreignSchema, type JsonObject, tool, toolWith } from "@rondo/core";
 import { describe, expect, test } from "vitest";
 
 const made = (inputSchema: unknown): ReturnType<typeof tool> =>
@@ -71,6 +71,17 @@ describe("a tool's schema", () => {
     ],
     ["an enum that is no list", object({ a: { enum: "x" } }), object({ a: {} })],
     [
+      "an enum without values",
+      object({ a: { type: "string", enum: [] } }),
+      object({ a: { type: "string" } }),
+    ],
+    ["types of which there are none", object({ a: { type: [] } }), object({ a: {} })],
+    [
+      "types in capitals, as in Google's examples",
+      { type: "OBJECT", properties: { a: { type: "STRING" }, b: { type: ["Integer", "NULL"] } } },
+      object({ a: { type: "string" }, b: { type: ["integer", "null"] } }),
+    ],
+    [
       "a reference to nothing",
       object({ a: { $ref: "#/$defs/none", title: "A" } }),
       object({ a: { title: "A" } }),
@@ -89,6 +100,22 @@ describe("a tool's schema", () => {
     expect(declared(given)).toEqual(left);
     expect(await made(given).check({})).toMatchObject({ ok: true });
   });
+
+  test.each([
+    ["a text", { type: "string", description: "d" }, '#/type ("string")'],
+    ["a list", { type: "array", items: { type: "string" } }, '#/type ("array")'],
+    ["its members", { a: { type: "string" } }, "# (its members)"],
+    ["no schema, but holds one", { name: "f", schema: { type: "object", properties: {} } }, "# (its schema)"],
+  ])(
+    "from elsewhere that is %s allows any object: one such tool must not cost the others",
+    async (_, given, lost) => {
+      const foreign = made(foreignSchema(given));
+      expect(foreign.definition.inputSchema).toEqual(object({}));
+      expect(foreign.leftOut).toEqual([lost]);
+      expect(await foreign.check({ a: 1 })).toMatchObject({ ok: true });
+      expect(() => made(given)).toThrow(/schema/);
+    },
+  );
 
   test("that requires a member twice requires it once", async () => {
     const twice = object({ a: {} }, { required: ["a", "a"] });

@@ -81,7 +81,7 @@ export class Answer {
     return this.#blocks.has(key);
   }
 
-  /** The text of a text or reasoning block so far. */
+  /** The text of a text or reasoning block so far, or a call's arguments. */
   pieces(key: BlockKey): readonly string[] {
     const block = this.#blocks.get(key);
     return block === undefined || block.type === "part" ? [] : block.pieces;

@@ -66,6 +66,17 @@ describe("the window is taken from a refusal", () => {
       8_192,
     ],
     ["too many tokens: total number of tokens in the prompt cannot exceed 4081 - received 4290", 4_081],
+    ["total number of tokens in this prompt cannot exceed 4081 - received 6000", 4_081],
+    ["Input tokens exceed the configured limit of 272000 tokens. Your messages resulted in 300000", 272_000],
+    ["the input token count is 1200000 but model only supports up to 1048576. Reduce it", 1_048_576],
+    ["The decoder prompt (length 41152) is longer than the maximum model length of 32768. Make sure", 32_768],
+    [
+      "The maximum context length of Meta-Llama-3.1-8B-Instruct is 8192. However, answering your request will take 9000 tokens.",
+      8_192,
+    ],
+    ["Number of tokens exceeds the model's limit of 127072", 127_072],
+    ["Requested input length 40000 exceeds maximum input length 32767", 32_767],
+    ["Input is too long for this model (max 8192 tokens)", 8_192],
   ])("%s", (message, window) => {
     expect(refusedWith(message)).toMatchObject({ kind: "context_overflow", contextWindow: window });
     expect(classifyStreamError({ error: { message } }).toJSON()).toMatchObject({ contextWindow: window });

@@ -46,6 +46,11 @@ describe("the room left by the input is taken from a refusal", () => {
       "Requested token count exceeds the model's maximum context length of 32768 tokens. You requested a total of 40000 tokens: 8000 tokens from the input messages and 32000 tokens for the completion.",
       32768 - 8000,
     ],
+    [
+      "max_tokens (64000) + prompt length (100000) exceeds model maximum context length 131072",
+      131072 - 100000,
+    ],
+    ["The sum of prompt length (10000) and max_tokens (8192) exceeds the model limit 16384", 16384 - 10000],
   ])("%s", (message, left) => {
     const { kind, maxOutputTokens = 0 } = errorOf(message);
     expect(kind).toBe("context_overflow");
@@ -98,6 +103,11 @@ describe("a model's own output limit is taken from a refusal", () => {
       "too many tokens: max tokens must be less than or equal to 4096, the maximum output for this model",
       4096,
     ],
+    [
+      "max_completion_tokens (32768) cannot be greater than max_model_len=max_total_tokens=8192. Please request fewer output tokens.",
+      8192,
+    ],
+    ["max_tokens 200000 exceeds the maximum allowed value of 131072", 131072],
   ])("%s", (message, most) => {
     const { kind, maxOutputTokens } = errorOf(message);
     expect([kind, maxOutputTokens]).toEqual(["invalid_request", most]);

@@ -23,7 +23,9 @@ const shapes: ReadonlyMap<string, (value: Json) => boolean> = new Map([
     .split(" ")
     .map((word) => [word, isCount] as const),
   ..."uniqueItems deprecated readOnly writeOnly nullable".split(" ").map((word) => [word, isFlag] as const),
-  ..."enum examples".split(" ").map((word) => [word, (value: Json) => Array.isArray(value)] as const),
+  ["examples", (value: Json) => Array.isArray(value)],
+  // Without values it would refuse every value, and OpenAI and Google refuse it.
+  ["enum", (value: Json) => Array.isArray(value) && value.length > 0],
   ["multipleOf", (value: Json) => typeof value === "number" && value > 0],
   ["pattern", (value: Json) => typeof value === "string" && isPattern(value)],
 ]);
@@ -45,6 +47,7 @@ export function leftOut(given: Json, kept: Json | undefined, place: string = "#"
   if (given === kept) return [];
   if (Array.isArray(given) && Array.isArray(kept) && given.length === kept.length)
     return given.flatMap((one, at) => leftOut(one, kept[at], `${place}/${at}`));
+  if (typeof given === "string" && given.toLowerCase() === kept) return [];
   if (!isObject(given) || !isObject(kept)) return [`${place} (${JSON.stringify(given)?.slice(0, 80)})`];
   // A bound that is only written in another way is not lost.
   return Object.entries(withBounds(given)).flatMap(([word, value]) =>
@@ -80,9 +83,10 @@ function soundWord(word: string, value: Json, isLost: IsLost): Json | undefined 
     return isObject(value) ? mappedMembers(value, (one) => sound(one, isLost)) : undefined;
   switch (word) {
     case "type": {
-      if (!Array.isArray(value)) return typeWords.has(value) ? value : undefined;
-      const types = [...new Set(value.filter((one) => typeWords.has(one)))];
-      return types.length === value.length ? value : types.length === 0 ? undefined : types;
+      if (!Array.isArray(value)) return typeIn(value);
+      const types = [...new Set(value.flatMap((one) => typeIn(one) ?? []))];
+      if (types.length === 0) return undefined;
+      return types.length === value.length && types.every((one, at) => one === value[at]) ? value : types;
     }
     case "required": {
       if (!Array.isArray(value)) return undefined;
@@ -92,6 +96,12 @@ function soundWord(word: string, value: Json, isLost: IsLost): Json | undefined 
     default:
       return shapes.get(word)?.(value) === false ? undefined : value;
   }
+}
+
+/** A type, also in capitals, as Google's SDKs write it. */
+function typeIn(value: Json): string | undefined {
+  const word = typeof value === "string" ? value.toLowerCase() : undefined;
+  return word !== undefined && typeWords.has(word) ? word : undefined;
 }
 
 const bounds = { exclusiveMinimum: "minimum", exclusiveMaximum: "maximum" };

@@ -44,3 +44,7 @@ export const isNothing = (value: Json | undefined): boolean =>
 /** Whether arguments came at all: some servers put an empty object, or PHP's empty list, where there are none. */
 export const holds = (input: Json | undefined): input is Json =>
   typeof input === "object" && input !== null ? Object.keys(input).length > 0 : !isNothing(input);
+
+/** Whether there are no arguments, or an empty object, as a value or as text. */
+export const isEmptyArgs = (args: Json | undefined): boolean =>
+  typeof args === "string" ? /^\s*(?:\{\s*\})?\s*$/.test(args) : !holds(args);

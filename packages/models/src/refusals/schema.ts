@@ -10,12 +10,15 @@ import type { Json } from "@rondo/core";
 const field: RegExp =
   /\bresponse[ _]?format\b|\bjson[ _]?schema\b|\bresponse[ _]?(?:json[ _]?)?schema\b|\bresponse[ _]?mime[ _]?type\b|\boutput[ _]?format\b|\boutput[ _]?config\b(?!\.effort)|\bstructured[ _]outputs?\b|\bjson[ _]mode\b|\btext\.format\b|\bcompiled grammar\b|\bspecified schema\b|\bschema(?= is too complex\b)|\bschema in generation_?config\b|\binvalid format\b/gi;
 const refused: RegExp =
-  /unsupported|not (?:be )?(?:supported|permitted|allowed|enabled|available)|(?:not|n't) support|unavailable|only (?:available|enabled)|is enabled only|unknown|unrecogni[sz]ed|extra inputs|extraneous|invalid|too (?:large|complex|many|deep)|(?:cannot|can't) be (?:combined|used)|must be\b|exceeds the maximum allowed nesting/i;
+  /unsupported|not (?:be )?(?:supported|permitted|allowed|enabled|available)|(?:not|n't) support|unavailable|only (?:available|enabled)|is enabled only|unknown|unrecogni[sz]ed|extra inputs|extraneous|invalid|too (?:large|complex|many|deep)|(?:cannot|can't) be (?:combined|used)|must be\b|input should be\b|is not one of\b|exceeds the maximum allowed nesting/i;
 /** Tools have schemas as well; requesting the output in another way would not help there. */
 const ofTools: RegExp =
   /\btools?(?:[.[]\d|\.function\b)|\binput_?schema\b|\bfor function\b|\bfunction_?declarations?\b/i;
-/** A grammar that some servers fail to compile. If it was a tool's, the output is requested in another way once, in vain. */
-const noGrammar: RegExp = /failed to parse grammar|schema conversion failed|failed to initialize samplers/i;
+/** A router that has no server for the request; one without a schema may have some. */
+const noServer: RegExp = /\bno endpoints found that can handle the requested parameters\b/i;
+/** A grammar that some servers fail to compile, or have no words for (Ollama). If it was a tool's, the output is requested in another way once, in vain. */
+const noGrammar: RegExp =
+  /failed to parse grammar|schema conversion failed|failed to initialize samplers|vocabulary required for format/i;
 /** A server without grammars, or without this kind: it can force nothing, neither a call, nor its arguments, nor the output. */
 const lacksGrammars: RegExp =
   /\bgrammar-based generation\b[^{}]{0,120}\bnot supported\b|\binvalid grammar specification\b|\b(?:guided|constrained) (?:decoding|generation)\b[^{}]{0,60}\bnot (?:supported|enabled|available)\b/i;
@@ -62,7 +65,7 @@ const refusesToolSchema = (words: string): boolean =>
 
 /** Whether a refusal complains about the output schema. */
 export function refusesSchema(words: string): boolean {
-  if (failsGrammar(words) || notKept.test(words)) return true;
+  if (failsGrammar(words) || notKept.test(words) || noServer.test(words)) return true;
   if (ofTools.test(words)) return false;
   return isNear(field, refused, words);
 }

@@ -8,6 +8,7 @@ import { convert } from "./convert.ts";
 import { dialects, type SchemaMode } from "./dialects.ts";
 import { withItems } from "./lists.ts";
 import { objectRoot } from "./object-root.ts";
+import { withoutDangling } from "./references.ts";
 import type { Removed } from "./removed.ts";
 import { isStrict } from "./strict.ts";
 
@@ -29,7 +30,7 @@ export interface AdaptOptions {
 
 /** A schema as the provider accepts it. The input is not changed; unchanged parts are shared with it. */
 export function adaptSchema(schema: JsonObject, mode: SchemaMode, options: AdaptOptions = {}): Adapted {
-  if (mode === "tool") return asTool(objectRoot(schema));
+  if (mode === "tool") return asTool(soundRoot(schema));
   const { schema: adapted, ...lost } = convert(schema, dialects[mode], options.optional ?? "nullable");
   return { schema: isObject(adapted) ? adapted : schema, ...lost };
 }
@@ -40,10 +41,17 @@ export function adaptToolSchema(
   mode: SchemaMode,
   options: AdaptOptions = {},
 ): Adapted {
-  const top = objectRoot(schema);
+  const top = soundRoot(schema);
   if (mode === "tool") return asTool(top);
   const adapted = adaptSchema(withItems(top.schema), mode, options);
   return { ...adapted, schema: withItems(adapted.schema), removed: [...top.removed, ...adapted.removed] };
+}
+
+/** An object at the root, and references that point somewhere. */
+function soundRoot(given: Json | undefined): Pick<Adapted, "schema" | "removed"> {
+  const top = objectRoot(given);
+  const { schema, removed } = withoutDangling(top.schema, given);
+  return { schema, removed: [...top.removed, ...removed] };
 }
 
 const asTool = ({ schema, removed }: Pick<Adapted, "schema" | "removed">): Adapted => ({

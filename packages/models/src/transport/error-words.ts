@@ -21,6 +21,9 @@ const overflowWords: RegExp = phrases(
   /maximum number of (?:input |prompt |total )?tokens/,
   /context length is only/,
   /context[ _]?(?:length|window|size|limit)[^.]{0,60}exceed/,
+  /context (?:window|length|size)(?: limit)? (?:has been |was |is )?reached/,
+  // An older llama.cpp, if a prompt or its answer fills the context.
+  /\bcontext shift is disabled\b/,
   /exceed[^.]{0,80}context[ _](?:length|window|size|limit)/,
   /(?:greater|longer|larger) than the (?:maximum )?(?:context|model(?:'s context)?) (?:length|window|size)/,
   /exceeds the maximum (?:number of tokens|allowed (?:input )?(?:length|token))/,
@@ -31,7 +34,8 @@ const overflowWords: RegExp = phrases(
   /(?:prompt|输入|上下文|提示词)[^。]{0,12}(?:超长|过长|超过|超出|超限)/,
   /exceeded (?:the )?model(?:'s)? token limit/,
   /(?:prompt|input|total) tokens[^.]{0,60}exceed(?:s|ed)?\b/,
-  /tokens in (?:the|your) (?:prompt|input|messages|request)[^.]{0,40}exceeds?\b/,
+  /tokens in (?:the|this|your) (?:prompt|input|messages|request)[^.]{0,40}exceeds?\b/,
+  /\bnumber of tokens exceeds?\b/,
   /(?<!daily |monthly )\btoken limit exceeded/,
   /too many total text bytes/,
   /(?:prompt|input)(?: length)? exceeds? max/,
@@ -194,6 +198,9 @@ export const passingLimitWords: RegExp = phrases(
   /\btoo many (?:concurrent )?requests\b/,
   /\bconcurren(?:t|cy) (?:requests? )?limit (?:exceeded|reached)\b/,
   /\brate[ -]limit (?:was |has been )?(?:exceeded|reached)\b/,
+  // GitHub, with a 403.
+  /\bexceeded a secondary rate limit\b/,
+  /\b(?:been|are|is|was) rate[ -]limited\b/,
   /exceeded your current request limit/,
   /\b[RT]PM limit (?:exceeded|reached)/,
   /速率(?:限制|超)|频率(?:限制|超|过)|请求过于频繁|限流/,
@@ -263,10 +270,11 @@ export const bodyWords: RegExp = phrases(
   /\brequest body: length limit exceeded/,
 );
 
-/** OpenAI's words for a field that it does not know, or not for this model. */
+/** OpenAI's words for a field that it does not know, or not for this model, and Python's, which servers answer with a 500. */
 export const fieldWords: RegExp = phrases(
   /\b(?:unknown|unsupported) parameter: ?[`'"]/,
   /\bunrecognized request argument supplied\b/,
+  /\bgot an unexpected keyword argument ?[`'"]/,
 );
 
 /** The server's own parser could not read a call that the model wrote: llama.cpp, Ollama, LM Studio, vLLM. */

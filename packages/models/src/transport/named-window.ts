@@ -10,27 +10,32 @@ const forms: readonly RegExp[] = [
   `prompt is too long: \\d+ tokens > ${tokens} maximum`,
   // OpenAI, OpenRouter, vLLM, SGLang, llama.cpp, LM Studio, Fireworks, and many more
   `context (?:length|size|window)(?: is| of|:)?(?: only)? \\(?${tokens}\\b`,
+  `context length of [\\w./:-]+ is ${tokens}`,
   `n_ctx: ${tokens}`,
   // Google
   `maximum number of tokens allowed \\(?${tokens}`,
+  `only supports up to ${tokens}`,
   // Mistral
   `too large for model with ${tokens} maximum context`,
   // xAI
   `maximum prompt length is ${tokens}`,
   // SambaNova, Together, Volcengine
-  `(?:prompt|input) length \\d+[^.]{0,80}exceeds the maximum (?:[a-z]+ ){0,2}length(?: of)? ${tokens}`,
+  `(?:prompt|input) length \\d+[^.]{0,80}exceeds (?:the )?maximum (?:[a-z]+ ){0,2}length(?: of)? ${tokens}`,
   // Copilot, an older vLLM
-  `tokens?\\b[^.]{0,60}exceeds? (?:the )?limit of ${tokens}`,
+  `tokens?\\b[^.]{0,60}exceeds? (?:the )?(?:configured |model's )?limit of ${tokens}`,
   `number of (?:input )?tokens exceeded the maximum of ${tokens}`,
   // Moonshot
   `model token limit: ${tokens}`,
   // Engines by the names of their settings
   `max_(?:model_len|seq_len|num_tokens) \\(?${tokens}`,
+  `maximum model length of ${tokens}`,
   // Hugging Face
   `max_new_tokens[\`'"]* must be <= ${tokens}`,
   `inputs[\`'"]* must have less than ${tokens} tokens`,
   // GitHub Models
   `max size: ${tokens} tokens`,
+  // Gateways
+  `too long[^.]{0,30} \\(max(?:imum)?:? ${tokens} tokens\\)`,
   // Bedrock
   `max input tokens: ${tokens}`,
   // Alibaba
@@ -38,7 +43,7 @@ const forms: readonly RegExp[] = [
   // Cerebras
   `current length is \\d+ while limit is ${tokens}`,
   // Cohere
-  `number of tokens in the prompt cannot exceed ${tokens}`,
+  `number of tokens in th(?:e|is) prompt cannot exceed ${tokens}`,
 ].map((form) => new RegExp(form, "i"));
 
 /** The model's window in tokens, as the server states it when a request did not fit; undefined if it does not. */

@@ -17,6 +17,9 @@ const forms: readonly RegExp[] = [
   /context length is (?<window>\d+) tokens[^(]{0,80}prompt contains (?:at least )?(?<input>\d+) input tokens/i,
   // SGLang
   /context length of (?<window>\d+) tokens[\s\S]{0,120}?: (?<input>\d+) tokens from the input/i,
+  // Fireworks, Bedrock, and gateways: a sum
+  /\bmax_(?:new_|completion_)?tokens \(\d+\) (?:\+|and) (?:prompt|input)(?: length| tokens)? \((?<input>\d+)\)[^\d]{0,80}(?<window>\d+)/i,
+  /\b(?:prompt|input)(?: length| tokens)? \((?<input>\d+)\) (?:\+|and) max_(?:new_|completion_)?tokens \(\d+\)[^\d]{0,80}(?<window>\d+)/i,
   // Hugging Face
   /max_new_tokens[`'"]* must be <= (?<window>\d+)[\s\S]*?given: (?<input>\d+) [`'"]*inputs/i,
 ];
@@ -50,7 +53,9 @@ const limits: readonly RegExp[] = [
   // Google
   /maxOutputTokens value of \d+ but the supported range is from \d+ \(inclusive\) to (?<end>\d+)/i,
   // SiliconFlow, gateways
-  /max_(?:completion_)?tokens\b[^{}]{0,30}?(?:exceeds the (?:model(?:'s)? )?limit of|larger than the limit(?: of)?) (?<most>\d+)/i,
+  /max_(?:completion_)?tokens\b[^{}]{0,30}?(?:exceeds the (?:model(?:'s)? )?limit of|exceeds the maximum allowed(?: value)?(?: of)?|larger than the limit(?: of)?) (?<most>\d+)/i,
+  // Engines by the names of their settings
+  /max_(?:completion_)?tokens\b[^{}]{0,20}cannot be greater than (?:\w+=)*(?<most>\d+)/i,
   // Bedrock
   /maximum tokens you requested exceeds the model limit of (?<most>\d+)/i,
 ];

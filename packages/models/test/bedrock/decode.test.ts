@@ -162,6 +162,8 @@ describe("Converse streams", () => {
     const args = (...events: Event[]): object => decode([opened, ...events, end("tool_use")]).content;
     expect(args()).toMatchObject([{ name: "weather", args: { a: 1 } }]);
     expect(args(close(0))).toMatchObject([{ name: "weather", args: { a: 1 } }]);
+    const empty = delta(0, { toolUse: { input: "{}" } });
+    expect(args(empty, close(0))).toMatchObject([{ name: "weather", args: { a: 1 } }]);
     expect(args(piece, close(0))).toMatchObject([{ name: "weather", args: { b: 2 } }]);
   });
 

@@ -39,10 +39,22 @@ describe("a failure", () => {
 });
 
 describe("arguments", () => {
-  const added = (index: unknown): object => ({
+  const added = (index: unknown, args: string = ""): object => ({
     type: "response.output_item.added",
     output_index: index,
-    item: { type: "function_call", call_id: `c${index}`, name: `f${index}`, arguments: "" },
+    item: { type: "function_call", call_id: `c${index}`, name: `f${index}`, arguments: args },
+  });
+  const called = (args: string): object => ({
+    type: "function_call",
+    call_id: "c0",
+    name: "f0",
+    arguments: args,
+    status: "completed",
+  });
+  const ended = (args: string): object => ({
+    type: "response.output_item.done",
+    output_index: 0,
+    item: called(args),
   });
   const more = (index: unknown, delta: unknown): object => ({
     type: "response.function_call_arguments.delta",
@@ -67,6 +79,20 @@ describe("arguments", () => {
     expect(callsOf(await play(created, added(0), more(0, '{"a":1}'), done, completed()))).toEqual([
       ["f0", { a: 1 }],
     ]);
+  });
+
+  it("that came at once are not erased by the item's end either, as LM Studio sends them", async () => {
+    const done = { type: "response.function_call_arguments.done", output_index: 0, arguments: '{"a":1}' };
+    const told = await play(created, added(0), done, ended("{}"), completed({ output: [called("{}")] }));
+    expect(callsOf(told)).toEqual([["f0", { a: 1 }]]);
+  });
+
+  it.each([
+    ["the item's beginning", [added(0, '{"a":1}'), ended("{}")], []],
+    ["the response's list", [added(0), ended("{}")], [called('{"a":1}')]],
+    ["the response's list, and the item's end has none", [added(0), ended("")], [called('{"a":1}')]],
+  ])("that only %s has are not lost to an empty object", async (_title, events, output) => {
+    expect(callsOf(await play(created, ...events, completed({ output })))).toEqual([["f0", { a: 1 }]]);
   });
 
   it("under numbers that are strings are kept separate", async () => {

@@ -41,6 +41,9 @@ describe("a refusal about an output schema is recognised", () => {
     "Structured outputs are not available for this model",
     "output_config.format.schema: Schema is too complex.",
     "Failed to initialize samplers: failed to parse grammar",
+    "Input should be 'text' or 'json_object': response_format.type",
+    "response_format.type: value is not one of the allowed values ['text', 'json_object']",
+    "failed to load model vocabulary required for format",
   ])("%s", (message) => {
     expect(repairOf({ message, type: "invalid_request_error" })).toBe("schema");
   });
@@ -55,7 +58,12 @@ describe("a refusal about an output schema is recognised", () => {
     expect(repairOf({ message, type: "invalid_request_error" })).not.toBe("schema");
   });
 
+  it("if no server behind a router can do what was asked", () => {
+    expect(repairOf("No endpoints found that can handle the requested parameters.", 404)).toBe("schema");
+  });
+
   it("if a server failed because of the grammar", () => {
+    expect(repairOf("failed to load model vocabulary required for format", 500)).toBe("schema");
     expect(repairOf("JSON schema conversion failed:\nUnrecognized schema: true", 500)).toBe("schema");
     const none =
       "Grammar-based generation (json_schema, regex, ebnf, structural_tag) is not supported when the server is launched with --grammar-backend none";

@@ -132,6 +132,12 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
     ["a server without words of a prompt", 400, says("Token limit exceeded")],
     ["of a request's tokens", 400, says("The number of tokens in your request exceeds the limit of 128000")],
     ["of what was too many", 400, says("Number of input tokens exceeded the maximum of 128000")],
+    [
+      "an older llama.cpp, of a prompt that fills its context",
+      500,
+      says("context shift is disabled", { code: 500 }),
+    ],
+    ["a gateway, of a limit", 400, says("The context window limit has been reached.")],
   ],
   invalid_request: [
     [
@@ -142,6 +148,7 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
         { code: 502, metadata: { error_type: "provider_unavailable" } },
       ),
     ],
+    ["a server in Python", 500, says("TypeError: create() got an unexpected keyword argument 'seed'")],
     ["a server that is told of no such tool", 400, says("tool 'x' not found")],
     ["a server that could not read the request", 400, says("Failed to parse JSON: invalid character 'x'")],
     ["an image that could not be had", 400, says("Failed to download image: connection reset by peer")],
@@ -516,6 +523,14 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
   // What sounds like one of those and is none.
   rate_limit: [
     ["a limit that is said as a ban", 403, says("Rate limit exceeded for this key", { code: "rate_limit" })],
+    [
+      "GitHub, of its other limit",
+      403,
+      {
+        message: "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.",
+      },
+    ],
+    ["a gateway, of a ban that passes", 403, "Terms of service: you have been rate limited"],
     [
       "Groq's minute, which names where one pays",
       429,

@@ -113,6 +113,11 @@ describe("the retry-after headers", () => {
 describe("the wait in a body", () => {
   it.each<[string, Json, number | undefined]>([
     ["Google's RetryInfo", { error: { details: [{ "@type": "x.RetryInfo", retryDelay: "34.4s" }] } }, 34_400],
+    [
+      "the same as gRPC has it",
+      { error: { details: [{ retryDelay: { seconds: "3", nanos: 500_000_000 } }] } },
+      3_500,
+    ],
     ["a header that a gateway quotes", { error: { message: "Rate limited. Retry-After: 5" } }, 5000],
     ["a date behind such a word", { error: { message: "Retry after 2020-01-01" } }, undefined],
     ["Chinese seconds", { error: { message: "请求过于频繁，请 5 秒后再试" } }, 5000],

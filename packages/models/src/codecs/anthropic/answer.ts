@@ -11,7 +11,7 @@ import {
   RondoError,
   type Usage,
 } from "@rondo/core";
-import { holds, isNothing } from "../../answer/call-args.ts";
+import { holds, isEmptyArgs, isNothing } from "../../answer/call-args.ts";
 import { answerLimit } from "../../answer/ends.ts";
 import type { Answer } from "../../answer.ts";
 import type { Target } from "../../codec.ts";
@@ -346,8 +346,8 @@ export class AnthropicAnswer {
     const open = this.#blocks.get(index);
     open?.native?.close();
     if (open?.kind !== "call") return;
-    // Some servers send the arguments with the block's start, and no deltas.
-    if (open.startInput !== undefined && !this.#answer.hasArgs(index))
+    // Some servers send the arguments with the block's start, and no deltas, or only an empty object.
+    if (open.startInput !== undefined && isEmptyArgs(this.#answer.pieces(index).join("")))
       this.#answer.argsWhole(index, open.startInput);
     this.#answer.callEnd(index);
   }

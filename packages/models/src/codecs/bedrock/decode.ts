@@ -12,6 +12,7 @@ import {
   RondoError,
   type Usage,
 } from "@rondo/core";
+import { isEmptyArgs } from "../../answer/call-args.ts";
 import { type AnswerEnd, answerLimit } from "../../answer/ends.ts";
 import type { Answer } from "../../answer.ts";
 import type { Decoder, Frame, Target } from "../../codec.ts";
@@ -168,7 +169,7 @@ class BedrockAnswer implements Decoder {
     if (wire === "error") throw this.#answer.brokenOff(this.#word);
     // Some gateways send the arguments only with the block's start.
     for (const [index, input] of this.#inputs)
-      if (this.#calls.get(index)?.trim() === "") this.#answer.argsWhole(index, input);
+      if (isEmptyArgs(this.#calls.get(index) ?? "")) this.#answer.argsWhole(index, input);
     // A truncated call is closed like a whole one: without any arguments it would be read as `{}`.
     const isBare = this.#calls.get(this.#last)?.trim() === "" && !this.#inputs.has(this.#last);
     if ((wire === "max_tokens" || wire === "context_overflow") && isBare) this.#answer.callCut(this.#last);

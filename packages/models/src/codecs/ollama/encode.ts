@@ -138,13 +138,10 @@ export class OllamaEncoder implements Encoder {
   #tool(tool: ToolDefinition): Piece {
     let piece = this.#tools.get(tool);
     if (piece === undefined) {
-      const { name, inputSchema } = tool;
-      const mode = plainMode(this.#target.compat);
+      const { name } = tool;
+      const mode = plainMode(this.#target.compat) ?? "tool";
       const warnings: Warning[] = [];
-      const { description, schema } =
-        mode === undefined
-          ? { description: tool.description, schema: inputSchema }
-          : sentTool(tool, mode, schemaRoom(this.#target, warnings));
+      const { description, schema } = sentTool(tool, mode, schemaRoom(this.#target, warnings));
       // Some templates fail on a schema without properties (F141).
       const parameters = { ...schema, type: "object", properties: schema.properties ?? {} };
       piece = { json: jsonOf({ type: "function", function: { name, description, parameters } }), warnings };

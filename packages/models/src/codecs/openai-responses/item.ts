@@ -1,6 +1,7 @@
 // The room of one output item while it is assembled.
 
 import type { Json, JsonObject } from "@rondo/core";
+import { textIn } from "../../json-values.ts";
 
 export interface Item {
   key: string;
@@ -22,8 +23,10 @@ export interface Item {
   cited: Map<number, number>;
   /** The reasoning part last written to. */
   reasoning: string | undefined;
-  /** Its arguments came in pieces. */
-  pieces: boolean;
+  /** Arguments that are not empty have come. */
+  hasArgs: boolean;
+  /** The arguments that it began with; they count if no others come. */
+  firstArgs: Json | undefined;
   /** An event reported that it, or its arguments, are whole. */
   ended: boolean;
 }
@@ -42,7 +45,8 @@ export const newItem = (index: number, type: string): Item => ({
   before: new Map(),
   cited: new Map(),
   reasoning: undefined,
-  pieces: false,
+  hasArgs: false,
+  firstArgs: undefined,
   ended: false,
 });
 
@@ -56,15 +60,33 @@ export function partKey(item: Item, position: number): string {
 }
 
 /** What a call must contain when it is sent back to its origin. */
-export function callOpaque(given: JsonObject, more: JsonObject): JsonObject {
+export const callOpaque = (given: JsonObject, more: JsonObject): JsonObject =>
+  membersIn(given, ["id", "namespace", "caller"], more);
+
+/** These members of an item, where it has them, and more. */
+export function membersIn(given: JsonObject, members: readonly string[], more: JsonObject): JsonObject {
   const opaque: JsonObject = { ...more };
-  for (const member of ["id", "namespace", "caller"]) {
+  for (const member of members) {
     const value = given[member];
     if (value !== undefined && value !== null) opaque[member] = value;
   }
   return opaque;
 }
 
-/** Whether there are no arguments, or an empty object. */
-export const isEmptyArgs = (args: Json | undefined): boolean =>
-  /^\s*(?:\{\s*\})?\s*$/.test(typeof args === "string" ? args : args ? JSON.stringify(args) : "");
+/** Whether an event is of another item than the last one at its place, although it has none of that one's ids. */
+export function isAnother(
+  item: Item,
+  id: string | undefined,
+  given: JsonObject | undefined,
+  isNew: boolean,
+): boolean {
+  // Ids change from event to event (F079): by themselves they say nothing about an item that has not ended.
+  if (item.done) return id !== undefined;
+  if (given === undefined) return false;
+  const isNamed = Boolean(textIn(given.call_id));
+  return (
+    textIn(given.type) !== item.type ||
+    (isNamed && item.callId !== undefined) ||
+    (isNew && item.added && !isNamed)
+  );
+}

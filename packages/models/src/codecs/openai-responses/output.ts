@@ -5,12 +5,13 @@
 // already there changes nothing. An item of unknown type is kept whole and sent back as it came.
 
 import type { Json, JsonObject } from "@rondo/core";
+import { isEmptyArgs } from "../../answer/call-args.ts";
 import type { Answer } from "../../answer.ts";
 import type { Target } from "../../codec.ts";
 import { countIn, listIn, objectIn, textIn } from "../../json-values.ts";
 import { type NameTable, nameTable } from "../openai/names.ts";
 import { contentOf, isAmong, renamedAmong, saidIn, taken } from "./duplicate-items.ts";
-import { callOpaque, type Item, isEmptyArgs, newItem, partKey } from "./item.ts";
+import { callOpaque, type Item, isAnother, membersIn, newItem, partKey } from "./item.ts";
 
 export class ResponseItems {
   readonly #answer: Answer;
@@ -47,7 +48,7 @@ export class ResponseItems {
       case "response.output_item.added":
         if (item !== undefined) {
           this.#again(index);
-          this.#open(index, item).added = true;
+          Object.assign(this.#open(index, item), { added: true, firstArgs: item.arguments });
         }
         return;
       case "response.output_item.done":
@@ -81,7 +82,7 @@ export class ResponseItems {
         // Some servers send the value instead of its JSON text (F087). Ignored, the call would run with empty arguments.
         if (objectIn(event.delta) === undefined) this.#answer.args(this.#call(index, event), delta);
         else this.#answer.argsWhole(this.#call(index, event), event.delta as Json);
-        this.#item(index, "function_call").pieces ||= !isEmptyArgs(event.delta);
+        this.#item(index, "function_call").hasArgs ||= !isEmptyArgs(event.delta);
         return;
       case "response.function_call_arguments.done": {
         const key = this.#call(index, event);
@@ -107,8 +108,11 @@ export class ResponseItems {
       const item = objectIn(given);
       const known = streamed.get(index);
       // An item that was whole may still be marked as incomplete (F029).
-      if (item?.type === "function_call" && known?.type === item.type && isAmong(known.ids, item))
+      if (item?.type === "function_call" && known?.type === item.type && isAmong(known.ids, item)) {
+        // Some servers have its arguments only here.
+        if (known.done && !known.hasArgs) this.#wholeArgs(known, item.arguments);
         this.#settleCall(known, item);
+      }
       if (item === undefined || known?.done === true) continue;
       if (known !== undefined && known.type === textIn(item.type)) this.#done(index, item);
       // The list may leave out items, which moves the others up: if the type differs, it is another item.
@@ -116,7 +120,10 @@ export class ResponseItems {
       else if (!taken(renamed, saidIn(item)))
         this.#done(this.#openMessage(item) ?? this.#newPlace(index), item);
     }
-    for (const { key, ended } of this.#items.values()) if (!ended) this.#answer.callOpen(key);
+    for (const item of this.#items.values()) {
+      if (item.type === "function_call" && !item.hasArgs) this.#wholeArgs(item, item.firstArgs);
+      if (!item.ended) this.#answer.callOpen(item.key);
+    }
   }
 
   /** An item at another place in the list, under its own id, which has not ended: its arguments may only be in the list. */
@@ -190,14 +197,7 @@ export class ResponseItems {
       return id !== undefined && at?.ids.has(id) === true && !isOver;
     });
     if (known !== undefined) return known;
-    // Ids change from event to event (F079): by themselves they say nothing about an item that has not ended.
-    const isOther = item.done
-      ? id !== undefined
-      : given !== undefined &&
-        (textIn(given.type) !== item.type ||
-          (callId !== undefined && item.callId !== undefined) ||
-          (isNew && item.added && callId === undefined));
-    return isOther ? undefined : last;
+    return isAnother(item, id, given, isNew) ? undefined : last;
   }
 
   #newPlace(index: number): number {
@@ -334,10 +334,12 @@ export class ResponseItems {
     return item;
   }
 
-  /** The whole arguments. Gateways put an empty object there although the arguments came in pieces: those must not be lost. */
-  #wholeArgs({ key, pieces }: Item, told: Json | undefined): void {
-    if (told === undefined || told === null || (pieces && isEmptyArgs(told))) return;
-    this.#answer.argsWhole(key, told);
+  /** The whole arguments. Servers put an empty object there although the arguments came before: those must not be lost. */
+  #wholeArgs(item: Item, told: Json | undefined): void {
+    const isEmpty = isEmptyArgs(told);
+    if (told === undefined || told === null || (item.hasArgs && isEmpty)) return;
+    item.hasArgs ||= !isEmpty;
+    this.#answer.argsWhole(item.key, told);
   }
 
   #callOpened(item: Item, given: JsonObject): void {
@@ -371,11 +373,8 @@ export class ResponseItems {
         for (const annotation of annotations.slice(item.cited.get(position) ?? 0))
           this.#cite(index, position, annotation);
       } else this.#answer.native(key, textIn(part.type) ?? "unknown", { part });
-      const opaque: JsonObject = given.id === undefined || given.id === null ? {} : this.#led();
-      for (const member of ["id", "phase"]) {
-        const value = given[member];
-        if (value !== undefined && value !== null) opaque[member] = value;
-      }
+      const led = given.id === undefined || given.id === null ? {} : this.#led();
+      const opaque = membersIn(given, ["id", "phase"], led);
       if (part.type !== "refusal" && Object.keys(opaque).length > 0) this.#answer.attach(key, { opaque });
     }
   }

@@ -49,9 +49,18 @@ function ownMs(key: string, value: Json, now: number): number | undefined {
   const each = members.get(name);
   if (each === undefined) return undefined;
   if (typeof value === "number") return positive(value * each);
+  if (typeof value === "object") return durationIn(value);
   if (typeof value !== "string") return undefined;
   const count = number(value);
   return count === undefined ? durationMs(value) : positive(count * each);
+}
+
+/** Protobuf's duration in its own form, as gateways from gRPC pass it on: `{ "seconds": "3", "nanos": 500000000 }`. */
+function durationIn(value: Json): number | undefined {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  const { seconds = null, nanos = 0 } = value;
+  const whole = number(String(seconds));
+  return whole === undefined ? undefined : positive(whole * 1000 + (number(String(nanos)) ?? 0) / 1e6);
 }
 
 const asks = "(?:retry|try again|wait|resets?|available again)[^.\\d]{0,30}?";
