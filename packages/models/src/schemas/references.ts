@@ -23,6 +23,8 @@ export function withoutDangling(
   schema: JsonObject,
   origin: Json | undefined,
 ): { schema: JsonObject; removed: Removed[] } {
+  // Most schemas have neither references nor names, and there may be a hundred of them in a first request.
+  if (!JSON.stringify(schema).includes('"$')) return { schema, removed: [] };
   const walk = new References(schema, origin);
   return { schema: walk.node(schema, "", []) as JsonObject, removed: walk.removed };
 }
