@@ -54,7 +54,7 @@ export interface Plan {
   tools: readonly string[];
   output: boolean;
   hooks: boolean;
-  limits: "none" | "steps" | "tokens" | "ms" | "calls" | "usd";
+  limits: "none" | "steps" | "tokens" | "ms" | "calls" | "usd" | "session" | "must_call";
   maxSteps: number;
   onInterrupted: "tell" | "ask";
   /** Number of consecutive runs of the session. */
@@ -88,7 +88,9 @@ export function planOf(seed: number, name: string, mortal: boolean): Plan {
     tools: [...always, ...sometimes.filter(() => chance.is(0.5))],
     output: (own || preset === "step_sequence") && chance.is(0.25),
     hooks: preset !== "step_sequence" && chance.is(0.25),
-    limits: own ? chance.pick(["none", "none", "steps", "tokens", "ms", "calls", "usd"]) : "none",
+    limits: own
+      ? chance.pick(["none", "none", "steps", "tokens", "ms", "calls", "usd", "session", "must_call"])
+      : "none",
     maxSteps: 2 + chance.below(12),
     onInterrupted: chance.is(0.3) ? "ask" : "tell",
     runs: face === "session" && !mortal && chance.is(0.4) ? 2 : 1,

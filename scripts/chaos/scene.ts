@@ -6,6 +6,7 @@ import {
   type Hooks,
   type JsonObject,
   type Model,
+  mustCall,
   type Rule,
   subAgent,
   userText,
@@ -177,6 +178,10 @@ function limitsOf({ limits, maxSteps }: Plan): Partial<AgentOptions> {
       return { budget: { modelCalls: maxSteps } };
     case "usd":
       return { budget: { usd: maxSteps / 500 } };
+    case "session":
+      return { budget: { session: { modelCalls: maxSteps } } };
+    case "must_call":
+      return { rules: [mustCall("note", { max: 1 })] };
   }
 }
 

@@ -20,12 +20,9 @@ interface Memory {
 const noteOf = (missing: readonly string[]): string =>
   `This cannot be the final answer yet: ${missing.join(" and ")} ${missing.length === 1 ? "has" : "have"} not been called with success.`;
 
-/** Whether an answer would end the run by what is in it. One that its provider reports as failed or broken off is none. */
+/** Whether an answer would end the run. One that its provider reports as failed or broken off is none. */
 const isFinal = ({ message, calls }: Turn): boolean =>
-  calls.length === 0 &&
-  message.stop.kind !== "error" &&
-  message.stop.kind !== "aborted" &&
-  textOf(message).trim() !== "";
+  calls.length === 0 && message.stop.kind !== "error" && message.stop.kind !== "aborted";
 
 interface MustCallOptions {
   /** How often the model is asked again in a run. Default: 2 */
@@ -85,8 +82,8 @@ export function mustCall(tools: string | readonly string[], options: MustCallOpt
       const missing = wanted.filter((tool) => !called.includes(tool));
       if (missing.length === 0) return undefined;
       const evidence = { missing, asked, max };
-      if (asked < max)
-        return { follows: { do: "ask_again", note: note ?? noteOf(missing) }, store: true, evidence };
+      const follows = { do: "ask_again", note: note ?? noteOf(missing) } as const;
+      if (asked < max) return { follows, store: textOf(turn.message).trim() !== "", evidence };
       return { follows: { do: "stop", reason: "no_progress" }, evidence };
     },
   };

@@ -126,9 +126,14 @@ describe("a call that must come", () => {
       ["aborted", "aborted"],
     ] as const)
       expect((await running([[say("no"), stop(kind)] as Turn]).run).end?.reason).toBe(reason);
-    const rule = mustCall("submit");
-    expect(judgementOf(rule, {})).toBeUndefined();
-    expect(judgementOf(rule, { turn: turnOf(stopOf("end_turn"), []) })).toBeUndefined();
+    expect(judgementOf(mustCall("submit"), {})).toBeUndefined();
+  });
+
+  test("is asked for after an empty answer as well, which does not stay", async () => {
+    const script = [say(""), call("submit"), say("done")];
+    const { end, messages } = await running(script, undefined, { emptyNudges: null }).run;
+    expect(end?.reason).toBe("completed");
+    expect(messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "assistant"]);
   });
 
   test("must come in each run anew", async () => {
