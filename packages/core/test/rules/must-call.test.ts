@@ -13,7 +13,7 @@ import {
 import { call, say, scripted, stop, type Turn } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { recordOf, stateOf } from "../loop/support.ts";
-import { afterAll, judgementOf, stopOf, turnOf } from "./support.ts";
+import { afterAll, judgementOf } from "./support.ts";
 
 const named = (name: string, execute: () => unknown = () => "done"): Tool =>
   tool({ name, description: name, inputSchema: { type: "object" }, execute });
