@@ -2,7 +2,7 @@
 
 import { Agent, type Budget, memoryJournal, resolve, subAgent } from "@rondo/core";
 import { explain } from "@rondo/core/explain";
-import { call, say, scripted, usage } from "@rondo/testkit";
+import { call, calls, say, scripted, usage } from "@rondo/testkit";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { echo } from "./support.ts";
@@ -129,6 +129,38 @@ describe("a budget of the session", () => {
         },
       ),
       { numRuns: 60 },
+    );
+  });
+
+  test("is never exceeded in model calls by a tree of agents over several runs", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 14 }),
+        fc.array(fc.nat(3), { minLength: 1, maxLength: 30 }),
+        fc.integer({ min: 1, max: 4 }),
+        async (modelCalls, choices, sends) => {
+          let at = 0;
+          let asked = 0;
+          const mind = (name: string) =>
+            scripted(({ toolChoice }) => {
+              asked += 1;
+              const choice = choices[at++ % choices.length] ?? 0;
+              if (toolChoice === "none" || choice === 0) return say(`${name} done`);
+              return calls(
+                Array.from({ length: choice }, () => [name === "top" ? "helper" : "look", { task: "t", at }]),
+              );
+            });
+          const inner = new Agent({ model: mind("inner"), tools: [echo("look")], repeats: null });
+          const helper = subAgent({ name: "helper", description: "Helps", agent: inner });
+          const budget: Budget = { session: { modelCalls } };
+          const agent = new Agent({ model: mind("top"), tools: [helper], budget, repeats: null });
+          const session = await agent.open("s");
+          for (let sent = 0; sent < sends; sent += 1) await session.send("go on");
+          expect(session.spent.modelCalls).toBe(asked);
+          expect(asked).toBeLessThanOrEqual(modelCalls);
+        },
+      ),
+      { numRuns: 100 },
     );
   });
 });
