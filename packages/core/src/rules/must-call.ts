@@ -1,7 +1,8 @@
 // The room of calls that must come: a run is not complete before certain tools have done their work.
 //
-// A call counts once its result is no error, whether its tool ran, a hook answered it, or a person did. Only an answer that would
-// end the run is held up: at a limit the run lands all the same.
+// A call counts once its result is no error, whether its tool ran, a hook answered it in place of running it, or a person did;
+// what a hook makes of a result afterwards does not matter. Only an answer that would end the run is held up: at a limit the run
+// lands all the same.
 
 import { hint } from "../checks/nearest.ts";
 import { type Check, checkGiven, membersOf, needed, text, whole } from "../checks.ts";

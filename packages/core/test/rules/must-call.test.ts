@@ -3,6 +3,8 @@
 import {
   Agent,
   type AgentOptions,
+  defaultTexts,
+  emptyState,
   maxSteps,
   mustCall,
   type RunResult,
@@ -13,7 +15,7 @@ import {
 import { call, say, scripted, stop, type Turn } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { recordOf, stateOf } from "../loop/support.ts";
-import { afterAll, judgementOf } from "./support.ts";
+import { afterAll } from "./support.ts";
 
 const named = (name: string, execute: () => unknown = () => "done"): Tool =>
   tool({ name, description: name, inputSchema: { type: "object" }, execute });
@@ -100,6 +102,21 @@ describe("a call that must come", () => {
     expect([end?.reason, model.calls]).toEqual(["completed", 2]);
   });
 
+  test("counts by what its tool returned, and not by what a hook made of that", async () => {
+    const failing = named("submit", () => {
+      throw new Error("full");
+    });
+    const hooks = {
+      beforeTool: () => undefined,
+      afterTool: () => ({ content: "handed in", isError: false }),
+    };
+    const script = [call("submit"), say("a"), say("b"), say("c")];
+    const { end } = await running(script, undefined, { tools: [failing], hooks }).run;
+    expect([end?.reason, end?.rule]).toEqual(["no_progress", "must_call"]);
+    const well = await running([call("submit"), say("done")], undefined, { hooks }).run;
+    expect(well.end?.reason).toBe("completed");
+  });
+
   test("may be several: each must come, and only those that have not are named", async () => {
     const rule = mustCall(["look", "submit", "look"]);
     const texts: string[] = [];
@@ -120,20 +137,25 @@ describe("a call that must come", () => {
       rules: [maxSteps(1), mustCall("submit")],
     }).run;
     expect([landed.end?.reason, landed.end?.landed]).toEqual(["max_steps", true]);
-    for (const [kind, reason] of [
-      ["refusal", "refused"],
-      ["error", "error"],
-      ["aborted", "aborted"],
-    ] as const)
-      expect((await running([[say("no"), stop(kind)] as Turn]).run).end?.reason).toBe(reason);
-    expect(judgementOf(mustCall("submit"), {})).toBeUndefined();
+    for (const [kind, reason, rule] of [
+      ["refusal", "refused", "refusals"],
+      ["error", "error", "by_content"],
+      ["aborted", "aborted", "by_content"],
+    ] as const) {
+      const { end } = await running([[say("no"), stop(kind)] as Turn]).run;
+      expect([end?.reason, end?.rule]).toEqual([reason, rule]);
+    }
+    const rule = mustCall("submit");
+    expect(rule.judge?.(rule.init?.(emptyState) as never, emptyState, defaultTexts)).toBeUndefined();
   });
 
   test("is asked for after an empty answer as well, which does not stay", async () => {
-    const script = [say(""), call("submit"), say("done")];
-    const { end, messages } = await running(script, undefined, { emptyNudges: null }).run;
-    expect(end?.reason).toBe("completed");
-    expect(messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "assistant"]);
+    for (const blank of ["", " \n"]) {
+      const script = [say(blank), call("submit"), say("done")];
+      const { end, messages } = await running(script, undefined, { emptyNudges: null }).run;
+      expect(end?.reason).toBe("completed");
+      expect(messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "assistant"]);
+    }
   });
 
   test("must come in each run anew", async () => {
@@ -158,7 +180,7 @@ describe("a call that must come", () => {
     expect(() => new Agent({ model: scripted([]), rules: [mustCall("submit")] })).toThrow(
       /there is no such tool; there are no tools/,
     );
-    for (const wrong of ["", [], [3], undefined, 3])
+    for (const wrong of ["", [], [3], ["look", 3], undefined, 3])
       expect(() => mustCall(wrong as never)).toThrow(/mustCall: option tools: .*the name of a tool/);
     expect(() => mustCall("a", { max: -1 })).toThrow(/mustCall: option max: /);
     expect(() => mustCall("a", { times: 3 } as never)).toThrow(
