@@ -101,6 +101,10 @@ describe("a level above high", () => {
 describe("a refusal of a level", () => {
   it.each([
     [
+      '{"detail":[{"type":"literal_error","loc":["body","reasoning_effort"],"msg":"Input should be \'low\', \'medium\', \'high\' or \'xhigh\'","input":"max"}]}',
+      ["max"],
+    ],
+    [
       "Unsupported value: 'xhigh' is not supported with the 'gpt-5' model. Supported values are: 'minimal', 'low', 'medium', and 'high'. reasoning.effort",
       ["xhigh", "max"],
     ],
@@ -108,6 +112,7 @@ describe("a refusal of a level", () => {
       "Invalid value: 'max'. Supported values are: 'none', 'minimal', 'low', 'medium', 'high', and 'xhigh'. param: reasoning_effort",
       ["max"],
     ],
+    ["Unsupported values: 'xhigh' for reasoning_effort", ["xhigh"]],
     ['level "max" not supported, valid levels: low, medium, high, xhigh', ["max"]],
     [
       "output_config.effort: effort level 'xhigh' is not available for this model; must be one of low, medium, high, max",

@@ -7,11 +7,11 @@ import { highest, learnedLacks } from "../codecs/levels.ts";
 
 /** What a list of the accepted values begins with. */
 const listing: RegExp =
-  /(?:supported|valid|allowed|accepted|possible|available) (?:values|levels|options|efforts)|(?:should|must) be(?: one of)?|expected(?: one of)?|choose from/i;
+  /\b(?:supported|valid|allowed|accepted|possible|available) (?:values|levels|options|efforts)|\b(?:should|must) be(?: one of)?|\bexpected(?: one of)?|\bchoose from/i;
 const isAboutLevels: RegExp = /effort|reasoning|thinking|\blevel\b/i;
 /** A level in quotes; the value that a validator reports, wherever it stands. */
 const quoted: RegExp = /[`'"\\]+(xhigh|max)[`'"\\]+/gi;
-const reported: RegExp = /\binput(?:_value)?[`'"\\]*(?:: |=)[`'"\\]+(xhigh|max)\b/gi;
+const reported: RegExp = /\binput(?:_value)?[`'"\\]*(?:: ?|=)[`'"\\]+(xhigh|max)\b/gi;
 const anyLevel: RegExp = /\b(?:low|medium|high)\b/i;
 
 /** The levels above `high` that a refusal says are not accepted. */
