@@ -267,13 +267,10 @@ describe("the verdict", () => {
     ]);
   });
 
-  it("holds import times to the machine that their bounds were set for, by the time of a known import", () => {
-    const imports = (core: number, withProvider: number, yardstick: number): string[] =>
-      broken({ ...kept(), imports: { core, withProvider, yardstick, runs: 1 } });
-    expect(imports(39, 79, 32)).toEqual([]);
-    expect(imports(10, 30, 8)).toEqual([
-      "import of core under 20 ms where an import of ajv takes 16: 20.0 ms; here 10.0, ajv 8.0",
-      "import of core with one provider under 40 ms where an import of ajv takes 16: 60.0 ms; here 30.0, ajv 8.0",
+  it("names an import that takes too long, and tells what a known one takes", () => {
+    const imports = { core: 20, withProvider: 39.9, yardstick: 32, runs: 1 };
+    expect(broken({ ...kept(), imports })).toEqual([
+      "import of core under 20 ms: 20.0 ms; ajv, 16 where the bound was set, takes 32.0",
     ]);
   });
 
