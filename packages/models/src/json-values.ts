@@ -20,6 +20,10 @@ export function listIn(value: Json | undefined): Json[] {
   return Array.isArray(value) ? value : [];
 }
 
+/** The texts in a list. */
+export const textsIn = (value: Json | undefined): string[] =>
+  listIn(value).filter((one): one is string => typeof one === "string");
+
 export function textIn(value: Json | undefined): string | undefined {
   return typeof value === "string" ? value : undefined;
 }

@@ -13,7 +13,6 @@ import type { Codec, Decoder, Encoder, ErrorResponse, Target } from "../codec.ts
 import { objectIn } from "../json-values.ts";
 import { refusesForcing } from "../refusals/choice.ts";
 import { complaintOf } from "../refusals/complaint.ts";
-import { lacksLevels } from "../refusals/levels.ts";
 import { refusesReasoning } from "../refusals/reasoning.ts";
 import {
   refusedSystemRole,
@@ -23,6 +22,7 @@ import {
 } from "../refusals/roles.ts";
 import { plainerSchemas, refusesGrammars, refusesStrict } from "../refusals/schema.ts";
 import { classifyHttpError } from "../transport/errors.ts";
+import { lacksLevels } from "./levels.ts";
 import { speaker, streamError } from "./openai/errors.ts";
 import { ResponsesDecoder } from "./openai-responses/decode.ts";
 import { ResponsesEncoder } from "./openai-responses/encode.ts";

@@ -2,8 +2,8 @@
 //
 // A refused level below these is a setting like any other (`settings.ts`).
 
-import type { Target } from "../codec.ts";
-import { highest, learnedLacks } from "../codecs/levels.ts";
+/** The levels above `high`, which many models lack. */
+export const highest: readonly string[] = ["xhigh", "max"];
 
 /** What a list of the accepted values begins with. */
 const listing: RegExp =
@@ -25,11 +25,4 @@ export function refusedLevels(words: string): string[] {
   if (named.length === 0) return [];
   const unlisted = highest.filter((level) => !list.replaceAll(reported, "").toLowerCase().includes(level));
   return [...new Set([...named, ...(anyLevel.test(list) ? unlisted : [])])];
-}
-
-/** The quirk that such a refusal reveals; undefined if it is none, or known. */
-export function lacksLevels(words: string, target: Target): NonNullable<Target["compat"]> | undefined {
-  const known = learnedLacks(target);
-  const news = refusedLevels(words).filter((level) => !known.includes(level));
-  return news.length === 0 ? undefined : { ...target.compat, lacksLevels: [...known, ...news] };
 }

@@ -8,9 +8,9 @@ import type { Json } from "@rondo/core";
 import type { ErrorResponse, Target } from "../../codec.ts";
 import { listIn } from "../../json-values.ts";
 import { complaintOf } from "../../refusals/complaint.ts";
-import { lacksLevels } from "../../refusals/levels.ts";
 import { refusesNeighbours } from "../../refusals/roles.ts";
 import { plainerSchemas } from "../../refusals/schema.ts";
+import { lacksLevels } from "../levels.ts";
 
 const missingThinking: RegExp =
   /thinking\b[^{}]{0,60}must be (?:passed|sent|provided)|missing [`'"\\]*thinking[`'"\\]* block|reasoning_content[`'"\\]* is missing/i;

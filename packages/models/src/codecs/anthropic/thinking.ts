@@ -4,11 +4,11 @@
 import type { Json, JsonObject, Settings } from "@rondo/core";
 import type { Target } from "../../codec.ts";
 import { numberIn, objectIn } from "../../json-values.ts";
-import { learnedLacks, levelFor } from "../levels.ts";
+import { fromLow, type Level, learnedLacks, levelFor } from "../levels.ts";
 import type { Warn } from "../warn.ts";
 import { isThinkingLost } from "./pieces.ts";
 import type { Asked } from "./settings.ts";
-import { claudeVersion, type Traits } from "./traits.ts";
+import type { Traits } from "./traits.ts";
 
 /** The body's members that request thinking. */
 export interface Thinking {
@@ -17,7 +17,6 @@ export interface Thinking {
 }
 
 type Reasoning = Exclude<Settings["reasoning"], "off" | undefined>;
-type Level = Extract<Reasoning, string>;
 
 const budgets: { readonly [level in Level]: number } = {
   minimal: 1024,
@@ -27,14 +26,6 @@ const budgets: { readonly [level in Level]: number } = {
   // More would leave no room for the answer where the output limit is 64,000.
   xhigh: 32_000,
   max: 32_000,
-};
-const efforts: { readonly [level in Level]: string } = {
-  minimal: "low",
-  low: "low",
-  medium: "medium",
-  high: "high",
-  xhigh: "xhigh",
-  max: "max",
 };
 
 /** In tokens. Smaller budgets are refused. */
@@ -84,7 +75,7 @@ export function thinkingOf({ request, target, traits, messages, warn }: Asked, m
     return {};
   }
   if (typeof reasoning === "string" && traits.thinking !== "budget")
-    return adaptive(efforts[levelFor(reasoning, lackingOf(target), warn)], traits);
+    return adaptive(fromLow(levelFor(reasoning, lackingOf(target, traits), warn)), traits);
   const budget = budgetOf(reasoning);
   if (traits.thinking === "adaptive") {
     const effort = effortOf(budget);
@@ -102,11 +93,9 @@ export function thinkingOf({ request, target, traits, messages, warn }: Asked, m
   return {};
 }
 
-/** The levels of effort that a Claude lacks: `xhigh` came with 4.7. */
-const lackingOf = (target: Target): readonly string[] =>
-  (claudeVersion(target.origin.model)?.number ?? 0) === 406
-    ? ["xhigh", ...learnedLacks(target)]
-    : learnedLacks(target);
+/** The levels of effort that a Claude lacks. */
+const lackingOf = (target: Target, { xhigh }: Traits): readonly string[] =>
+  xhigh ? learnedLacks(target) : ["xhigh", ...learnedLacks(target)];
 
 const adaptive = (effort: string, { hidesThinking }: Traits): Thinking => ({
   thinking: { type: "adaptive", ...(hidesThinking ? { display: "summarized" } : {}) },

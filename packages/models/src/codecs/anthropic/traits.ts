@@ -9,6 +9,8 @@ import type { Target } from "../../codec.ts";
 export interface Traits {
   /** How thinking is requested: not at all, by a budget, by either, or by effort alone. */
   thinking: "none" | "budget" | "both" | "adaptive";
+  /** Whether it has the level `xhigh` of effort, which came with 4.7. */
+  xhigh: boolean;
   /** How thinking is turned off: by omitting the member, by `disabled`, or not at all. */
   off: "omit" | "disabled" | "between_tools" | "never";
   /** Temperature, top-p and top-k: freely, temperature or top-p but not both, or never. */
@@ -52,6 +54,7 @@ function ownTraits(model: string): Traits {
   if (version === undefined)
     return {
       thinking: "budget",
+      xhigh: true,
       off: "omit",
       sampling: "free",
       forcedTools: true,
@@ -62,6 +65,7 @@ function ownTraits(model: string): Traits {
   const { family, number } = version;
   return {
     thinking: number < 307 ? "none" : number < 406 ? "budget" : number === 406 ? "both" : "adaptive",
+    xhigh: number >= 407,
     off: offWord(family, number),
     sampling: number >= 407 ? "none" : number >= 401 ? "one" : "free",
     forcedTools: number < 501,
@@ -80,6 +84,7 @@ function offWord(family: string, number: number): Traits["off"] {
 
 const traitTypes: { [K in keyof Traits]: readonly string[] } = {
   thinking: ["none", "budget", "both", "adaptive"],
+  xhigh: ["boolean"],
   off: ["omit", "disabled", "between_tools", "never"],
   sampling: ["free", "one", "none"],
   forcedTools: ["boolean"],

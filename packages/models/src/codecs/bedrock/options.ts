@@ -15,7 +15,7 @@ import {
 } from "../anthropic/settings.ts";
 import { effortOf, outputLimit, thinkingOf, thinks } from "../anthropic/thinking.ts";
 import { claudeVersion } from "../anthropic/traits.ts";
-import { highest, type Level, levelFor } from "../levels.ts";
+import { fromLow, upToHigh } from "../levels.ts";
 import type { Warn } from "../warn.ts";
 import { bedrockName, cachePoint, isNova } from "./blocks.ts";
 
@@ -107,7 +107,12 @@ function reasoningOfOthers({ request, target, warn }: Asked, extra: JsonObject):
   const { reasoning } = request.settings;
   if (reasoning === undefined) return;
   const { model } = target.origin;
-  const level = typeof reasoning === "string" ? levelOf(reasoning, warn) : effortOf(reasoning.budgetTokens);
+  const level =
+    reasoning === "off"
+      ? reasoning
+      : typeof reasoning === "string"
+        ? fromLow(upToHigh(reasoning, warn))
+        : effortOf(reasoning.budgetTokens);
   if (/nova-(?:2|[3-9])/.test(model))
     extra.reasoningConfig =
       level === "off" ? { type: "disabled" } : { type: "enabled", maxReasoningEffort: level };
@@ -117,12 +122,6 @@ function reasoningOfOthers({ request, target, warn }: Asked, extra: JsonObject):
       "unsupported_setting",
       `how ${model} is told to reason is not known: the reasoning setting was left out`,
     );
-}
-
-/** No family but Claude has a level below `low` here, or above `high`. */
-function levelOf(reasoning: Level | "off", warn: Warn): string {
-  if (reasoning === "off") return reasoning;
-  return reasoning === "minimal" ? "low" : levelFor(reasoning, highest, warn);
 }
 
 /** A Nova with maximum reasoning accepts neither an output limit nor sampling. */

@@ -4,18 +4,16 @@
 // model lacks other levels.
 
 import type { JsonObject, Settings } from "@rondo/core";
-import { highest, type Level, levelFor } from "../levels.ts";
+import { type UpToHigh, upToHigh } from "../levels.ts";
 import type { Warn } from "../warn.ts";
 import type { GoogleTraits } from "./target.ts";
 
 /** The budget in tokens for each level. All are within every 2.5 model's range. */
-const budgets: { readonly [level in Level]: number } = {
+const budgets: { readonly [level in UpToHigh]: number } = {
   minimal: 512,
   low: 2048,
   medium: 8192,
   high: 24_576,
-  xhigh: 24_576,
-  max: 24_576,
 };
 
 /** The smallest budget of a 2.5 Pro. */
@@ -42,7 +40,7 @@ export function googleThinking(
   }
   const include = { includeThoughts: true };
   if (typeof reasoning === "object") return { ...include, thinkingBudget: reasoning.budgetTokens };
-  const known = levelFor(reasoning, highest, warn);
+  const known = upToHigh(reasoning, warn);
   if (!byLevel) return { ...include, thinkingBudget: budgets[known] };
   const level = nearest(known.toUpperCase(), traits.lacksLevels);
   if (level !== known.toUpperCase())

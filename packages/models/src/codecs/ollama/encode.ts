@@ -23,11 +23,11 @@ import { plainMode, sentTool } from "../../schemas/codecs.ts";
 import { argsJson } from "../args-json.ts";
 import { isAccepted, textOfFile } from "../files.ts";
 import { History } from "../history.ts";
-import { highest, levelFor } from "../levels.ts";
+import { fromLow, upToHigh } from "../levels.ts";
 import { typeOfFile } from "../media-types.ts";
 import { answeredNote, wireFile } from "../openai/files.ts";
 import { schemaRoom } from "../openai/settings.ts";
-import type { Warn, Warning } from "../warn.ts";
+import type { Warning } from "../warn.ts";
 
 interface Piece {
   /** Empty: nothing of the message can be sent. */
@@ -289,10 +289,7 @@ function thinking(settings: Settings, levels: boolean, warnings: Warning[]): Jso
     });
     return true;
   }
-  if (levels) {
-    const warn: Warn = (code, message) => void warnings.push({ code, message });
-    return reasoning === "minimal" ? "low" : levelFor(reasoning, highest, warn);
-  }
+  if (levels) return fromLow(upToHigh(reasoning, (code, message) => void warnings.push({ code, message })));
   warnings.push({
     code: "adjusted_setting",
     message: `this model has no levels of thinking: it was asked to think, without the level ${reasoning}`,

@@ -6,7 +6,7 @@
 
 import type { Json, JsonObject } from "@rondo/core";
 import type { Target } from "../../codec.ts";
-import { objectIn } from "../../json-values.ts";
+import { objectIn, textsIn } from "../../json-values.ts";
 import type { ThinkTags } from "./think.ts";
 
 /** The quirks this codec reads from `Target.compat`. */
@@ -215,7 +215,7 @@ function compatFrom(given: NonNullable<Target["compat"]>): OpenaiChatCompat {
       "none",
     ]),
     reasoningWithTools: given.reasoningWithTools !== false,
-    efforts: words(given.efforts),
+    efforts: textsIn(given.efforts),
     streamUsage: given.streamUsage !== false,
     toolChoiceAny: oneOf(given.toolChoiceAny, ["required", "any"]),
     forcedChoice: oneOf(given.forcedChoice, ["always", "without_reasoning", "never"]),
@@ -235,17 +235,13 @@ function compatFrom(given: NonNullable<Target["compat"]>): OpenaiChatCompat {
     cutsPrompts: given.cutsPrompts === true,
     splitChoices: given.splitChoices === true,
     initiatorHeader: given.initiatorHeader === true,
-    omit: words(given.omit),
+    omit: textsIn(given.omit),
     always: objectIn(given.always) ?? {},
-    options: words(given.options),
+    options: textsIn(given.options),
   };
 }
 
 /** The value of a quirk, if it is one of the known ones; otherwise the first, which is the default. */
 export function oneOf<const W extends string>(given: Json | undefined, known: readonly [W, ...W[]]): W {
   return known.find((word) => word === given) ?? known[0];
-}
-
-export function words(given: Json | undefined): string[] {
-  return Array.isArray(given) ? given.filter((word): word is string => typeof word === "string") : [];
 }

@@ -5,7 +5,7 @@
 
 import type { Json, JsonObject, ModelRequest, Settings, ToolDefinition } from "@rondo/core";
 import type { Target } from "../../codec.ts";
-import { objectIn } from "../../json-values.ts";
+import { objectIn, textsIn } from "../../json-values.ts";
 import { plainMode, sentTool, strictOutput, strictTool } from "../../schemas/codecs.ts";
 import type { NameTable } from "../openai/names.ts";
 import {
@@ -18,7 +18,7 @@ import {
   unsupported,
 } from "../openai/settings.ts";
 import { choiceMembers, ownTools, ToolTexts } from "../openai/tools.ts";
-import { oneOf, words } from "../openai-chat/compat.ts";
+import { oneOf } from "../openai-chat/compat.ts";
 import type { Warning } from "../warn.ts";
 
 /** The quirks this codec reads from `Target.compat`. */
@@ -85,9 +85,9 @@ export function responsesCompat(target: Target): OpenaiResponsesCompat {
     describeLostRules: given.describeLostRules === true,
     maxTools: typeof given.maxTools === "number" ? given.maxTools : 128,
     signedIds: given.signedIds === true,
-    omitInItems: words(given.omitInItems),
-    omit: words(given.omit),
-    options: words(given.options),
+    omitInItems: textsIn(given.omitInItems),
+    omit: textsIn(given.omit),
+    options: textsIn(given.options),
   };
 }
 
@@ -158,7 +158,7 @@ export function responsesBody(
     model: target.origin.model,
     ...(target.stream === false ? {} : { stream: true }),
     store: stored,
-    include: included(words(include), stored, compat),
+    include: included(textsIn(include), stored, compat),
     max_output_tokens: settings.maxOutputTokens,
     temperature: settings.temperature,
     top_p: settings.topP,
