@@ -4,9 +4,9 @@
 // the limit is answered and does not run. If the model makes no other calls in two turns one after the other, it learns
 // nothing more, and the run lands.
 
-import { hint } from "../checks/nearest.ts";
 import { type Check, checkGiven, either, membersOf, recordOf, some, whole } from "../checks.ts";
 import type { Call, State } from "../loop/state.ts";
+import { missingTool } from "./named-tools.ts";
 import type { Decision, Rule } from "./rule.ts";
 
 /** Names of tools, and how many calls each may have. */
@@ -47,12 +47,9 @@ export function maxCalls(max: number | CallLimits): Rule {
   const rule: Rule<Memory> = {
     name: "max_calls",
     version: 1,
-    verify({ tools }) {
-      const known = tools.map((one) => one.definition.name);
-      const unknown = [...limits.keys()].find((tool) => !known.includes(tool));
-      if (unknown === undefined) return undefined;
-      const there = known.length === 0 ? "there are no tools" : hint(unknown, known);
-      return `maxCalls limits ${JSON.stringify(unknown)}, and there is no such tool; ${there}`;
+    verify(options) {
+      const missing = missingTool(limits.keys(), options);
+      return missing === undefined ? undefined : `maxCalls limits ${missing}`;
     },
     init: () => ({ counts: new Map(), refused: [] }),
     fold: {

@@ -4,11 +4,11 @@
 // what a hook makes of a result afterwards does not matter. Only an answer that would end the run is held up: at a limit the run
 // lands all the same.
 
-import { hint } from "../checks/nearest.ts";
 import { type Check, checkGiven, membersOf, needed, text, whole } from "../checks.ts";
 import type { CallKey, CallResult } from "../loop/records.ts";
 import { callIn, type State, type Turn } from "../loop/state.ts";
 import { textOf } from "../message.ts";
+import { missingTool } from "./named-tools.ts";
 import type { Judgement, Rule } from "./rule.ts";
 
 interface Memory {
@@ -60,12 +60,9 @@ export function mustCall(tools: string | readonly string[], options: MustCallOpt
   const rule: Rule<Memory> = {
     name: "must_call",
     version: 1,
-    verify({ tools: there }) {
-      const known = there.map((one) => one.definition.name);
-      const unknown = wanted.find((tool) => !known.includes(tool));
-      if (unknown === undefined) return undefined;
-      const others = known.length === 0 ? "there are no tools" : hint(unknown, known);
-      return `mustCall waits for a call of ${JSON.stringify(unknown)}, and there is no such tool; ${others}`;
+    verify(options) {
+      const missing = missingTool(wanted, options);
+      return missing === undefined ? undefined : `mustCall waits for a call of ${missing}`;
     },
     init: () => ({ called: [], asked: 0 }),
     fold: {
