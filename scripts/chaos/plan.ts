@@ -54,7 +54,7 @@ export interface Plan {
   tools: readonly string[];
   output: boolean;
   hooks: boolean;
-  limits: "none" | "steps" | "tokens" | "ms" | "calls" | "usd" | "session" | "must_call";
+  limits: "none" | "steps" | "tokens" | "ms" | "calls" | "usd" | "session" | "must_call" | "must_not_say";
   maxSteps: number;
   onInterrupted: "tell" | "ask";
   /** Number of consecutive runs of the session. */
@@ -89,7 +89,18 @@ export function planOf(seed: number, name: string, mortal: boolean): Plan {
     output: (own || preset === "step_sequence") && chance.is(0.25),
     hooks: preset !== "step_sequence" && chance.is(0.25),
     limits: own
-      ? chance.pick(["none", "none", "steps", "tokens", "ms", "calls", "usd", "session", "must_call"])
+      ? chance.pick([
+          "none",
+          "none",
+          "steps",
+          "tokens",
+          "ms",
+          "calls",
+          "usd",
+          "session",
+          "must_call",
+          "must_not_say",
+        ])
       : "none",
     maxSteps: 2 + chance.below(12),
     onInterrupted: chance.is(0.3) ? "ask" : "tell",

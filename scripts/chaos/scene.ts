@@ -7,6 +7,7 @@ import {
   type JsonObject,
   type Model,
   mustCall,
+  mustNotSay,
   type Rule,
   subAgent,
   userText,
@@ -182,6 +183,8 @@ function limitsOf({ limits, maxSteps }: Plan): Partial<AgentOptions> {
       return { budget: { session: { modelCalls: maxSteps } } };
     case "must_call":
       return { rules: [mustCall("note", { max: 1 })] };
+    case "must_not_say":
+      return { rules: [mustNotSay(["Part 2 of", /Part 4/])] };
   }
 }
 

@@ -127,6 +127,13 @@ describe("the live view", () => {
     expect(screen).toBe(
       "half of\n\noverloaded: too many; trying again in 1.5 s; what was shown of this answer is void\n\nwhole",
     );
+    expect(
+      shown([
+        text("a sec"),
+        { type: "nudge", rule: "must_not_say", text: "Hush.", discard: true },
+        text("Fine."),
+      ]),
+    ).toBe("a sec\n\nrule must_not_say to the model: Hush.; what was shown of this answer is void\n\nFine.");
   });
 
   it("shows an answer that comes at once, where one before it broke off in its text", () => {

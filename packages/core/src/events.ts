@@ -89,7 +89,8 @@ export type RondoEvent =
     }
   | { type: "fallback"; step: number; from: string; to: string; error: ErrorData; discard: boolean }
   | { type: "limit"; rule: string; reason: EndReason; evidence: JsonObject; lands: boolean }
-  | { type: "nudge"; rule: string; text: string }
+  /** The model got a note. `discard`: its last answer is not kept, drop what was shown of it. */
+  | { type: "nudge"; rule: string; text: string; discard?: true }
   /** A queued message entered the conversation. `hook`: the hook `onFinish` had returned it. */
   | { type: "message_delivered"; lane: Lane; id: string; message: UserMessage; hook?: "onFinish" }
   /** A queued message was taken back before its delivery. */

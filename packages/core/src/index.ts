@@ -229,6 +229,7 @@ export { degenerateAnswers } from "./rules/degenerate.ts";
 export { type ArgsPattern, type Grant, type HeldGrant, isLiveGrant } from "./rules/grants.ts";
 export { type Budget, budget, deadline, maxSteps, type OnLimit } from "./rules/limits.ts";
 export { mustCall } from "./rules/must-call.ts";
+export { mustNotSay } from "./rules/must-not-say.ts";
 export { repairs } from "./rules/repairs.ts";
 export { type SkipRepeatedFailures, skipRepeatedFailures } from "./rules/repeated-failures.ts";
 export { type DetectorName, detectorNames } from "./rules/repeats/detectors.ts";

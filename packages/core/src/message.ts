@@ -118,6 +118,8 @@ export interface Stop {
   raw?: string;
   /** Explanation, category or ratings the provider gave, in words. */
   detail?: string;
+  /** The rule that broke the answer off while it arrived (`Rule.hear`); `detail` says why. */
+  by?: string;
 }
 
 /** Tokens as the provider counted them. An absent number is unknown, which is not zero. */

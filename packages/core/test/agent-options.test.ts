@@ -201,7 +201,7 @@ describe("an agent's options", () => {
     ],
     [
       { rules: [{ name: "mute", version: 1 }] },
-      'option rules[0]: rule "mute" says nothing: it has none of fold, decide, left, judge, judgeCall, judgeStart, wakeAt',
+      'option rules[0]: rule "mute" says nothing: it has none of fold, decide, left, hear, judge, judgeCall, judgeStart, wakeAt',
     ],
     [
       { rules: [{ name: "mute", version: 1, init: () => 0 }] },

@@ -177,7 +177,8 @@ export class LiveView {
 /** The name of a call, which may not be a tool's: models make names up. */
 const nameOf = ({ name }: CallView): string => oneLine(name, 60);
 
-const voided = (discard: boolean): string => (discard ? "; what was shown of this answer is void" : "");
+const voided = (discard: boolean = false): string =>
+  discard ? "; what was shown of this answer is void" : "";
 
 /** A remark on an event other than text and calls; undefined for none. */
 function remarkOn(event: RondoEvent): ["yellow" | "dim", string] | undefined {
@@ -203,7 +204,7 @@ function remarkOn(event: RondoEvent): ["yellow" | "dim", string] | undefined {
       return ["yellow", `limit ${event.reason}: ${evidenceText(event.evidence)}${lands}`];
     }
     case "nudge":
-      return ["dim", `rule ${event.rule} to the model: ${oneLine(event.text, 300)}`];
+      return ["dim", `rule ${event.rule} to the model: ${oneLine(event.text, 300)}${voided(event.discard)}`];
     case "message_delivered":
       return ["dim", `message delivered: ${oneLine(textOf(event.message), 300)}`];
     case "warning":

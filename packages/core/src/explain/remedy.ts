@@ -56,6 +56,12 @@ const byRule: { readonly [rule: string]: (end: RunEnd, options: RunOptions | und
       evidence.max,
       "it would have been asked again; a call of what is missing would have completed it",
     ),
+  must_not_say: ({ evidence }) =>
+    limit(
+      "rules: mustNotSay()",
+      evidence.max,
+      "it would have been asked again; an answer without these words would have completed it",
+    ),
   tree: ({ evidence }) => ({
     text:
       evidence.given === true

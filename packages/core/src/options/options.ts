@@ -292,6 +292,8 @@ function rulesOf(given: AgentOptions): Rules {
   const onLimit = given.onLimit === undefined ? {} : { onLimit: given.onLimit };
   const { tell = [], estimator = charEstimator() } = given.context ?? {};
   const list: Rule[] = [
+    // A rule that listens says what may be read, so it is asked before any that would keep an answer.
+    ...own.filter(({ hear }) => hear !== undefined),
     ...(given.repairs === null ? [] : [repairs()]),
     overflow(given.repairs !== null),
     ...(given.retry === null ? [] : [retry(given.retry)]),
@@ -301,7 +303,7 @@ function rulesOf(given: AgentOptions): Rules {
     ...(given.maxTruncations === null ? [] : [truncationsOf(given.maxTruncations, given.onTruncated)]),
     ...(given.malformedRetries === null ? [] : [malformedCalls(given.malformedRetries) as Rule]),
     ...(given.emptyNudges === null ? [] : [emptyAnswers(given.emptyNudges) as Rule]),
-    ...own,
+    ...own.filter(({ hear }) => hear === undefined),
     // Without retries there may still be a fallback.
     ...(given.retry === null && [...(given.fallback ?? []), ...(given.models ?? [])].length > 0
       ? [fallback()]

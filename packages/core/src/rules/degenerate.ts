@@ -2,7 +2,7 @@
 //
 // An answer that ran into the output limit is suspect. If it ended by itself, repetition may have been asked for: then only
 // a sentence counts that is repeated over and over and does not occur in the conversation before. Such an answer is not
-// stored, because it would lead the model to continue it.
+// stored, because it would lead the model to continue it. It is broken off while it arrives, so that the rest is not paid for.
 
 import { checkMax } from "../checks.ts";
 import type { State } from "../loop/state.ts";
@@ -14,6 +14,11 @@ import type { Judgement, Rule } from "./rule.ts";
 const bound = { times: 10, length: 300 };
 /** The same for an answer that ended by itself. */
 const endedBound = { times: 20, length: 500 };
+/** The same for an answer that is still arriving. */
+const arrivingBound = { times: 20, length: 1_500 };
+/** How many characters at the end of what has arrived are checked, and after how many new ones again. */
+const arrivingWindow = 4_000;
+const arrivingEvery = 2_000;
 /** The longest unit that counts as prose, in characters: a sentence or a few. */
 const proseChars = 200;
 const proseWords = 3;
@@ -65,7 +70,18 @@ export function degenerateAnswers(max: number = 1): Rule<number> {
       return undefined;
     }),
     version: 4,
+    hearEvery: arrivingEvery,
+    hear: (_count, { text }, state) =>
+      isRepeating(text.slice(-arrivingWindow), state) ? "it repeated itself" : undefined,
   };
+}
+
+function isRepeating(end: string, state: State): boolean {
+  if (!endsTwice(end)) return false;
+  const found = repetition(end);
+  if (found === undefined || found.times < arrivingBound.times || found.length < arrivingBound.length)
+    return false;
+  return isOwnSentence(found.unit, state);
 }
 
 /** Whether the end of a text occurs a second time within one unit before it: a cheap test that settles most answers. */

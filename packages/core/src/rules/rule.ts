@@ -1,12 +1,12 @@
 // The room of the rule: what a rule is, and what it may decide.
 //
-// A rule is pure. It remembers what it needs by folding records (so it never scans the history), and is asked at five
-// moments: before a model call (`decide`), about an answer (`judge`), about one call of it (`judgeCall`), before that call
-// starts (`judgeStart`), and at a time that it sets (`wakeAt`, when `decide` is called again).
+// A rule is pure. It remembers what it needs by folding records (so it never scans the history), and is asked at six
+// moments: before a model call (`decide`), while an answer arrives (`hear`), about an answer (`judge`), about one call of it
+// (`judgeCall`), before that call starts (`judgeStart`), and at a time that it sets (`wakeAt`, when `decide` is called again).
 // Each decision becomes a record with the rule's name and its evidence.
 
 import { hint, nearest } from "../checks/nearest.ts";
-import { type Check, callable, either, having, membersOf, name } from "../checks.ts";
+import { type Check, callable, count, either, having, membersOf, name } from "../checks.ts";
 import type { Estimator } from "../context/estimate.ts";
 import { type ErrorData, messageOf, RondoError } from "../errors.ts";
 import { recordTypes } from "../journal/record-types.ts";
@@ -35,7 +35,7 @@ export type Decision =
 export interface Judgement {
   follows: Follows;
   evidence: JsonObject;
-  /** Whether the answer enters the history. Default: true, unless the model is asked again. */
+  /** Whether the answer enters the history. Default: true, unless the model is asked again. An explicit `false` holds at a landing too: then the answer is not the run's text either. */
   store?: boolean;
   /** Answers all calls of the answer, so that none runs. Absent: each call's own checks decide. */
   answerAll?: { code: ResultCode; text: (call: Call) => string };
@@ -50,6 +50,15 @@ interface Folding<Memory, Type extends RecordType> {
 /** Computes a rule's memory after a record. Typed as a method, like the rule's other members, so that a rule with any memory type is assignable to `Rule`. */
 export type Fold<Memory, Type extends RecordType = RecordType> = Folding<Memory, Type>["fold"];
 
+/** A text or a thought of an answer that is arriving. */
+export interface ArrivingPart {
+  readonly type: "text" | "reasoning";
+  /** What has arrived of it since the rule last heard it, with the 4,000 characters before that. */
+  readonly text: string;
+  /** How many characters of it came before `text`. */
+  readonly from: number;
+}
+
 export interface Rule<Memory = unknown> {
   /** Unique among a run's rules; part of every record that the rule causes. */
   readonly name: string;
@@ -63,6 +72,14 @@ export interface Rule<Memory = unknown> {
   fold?: Fold<Memory> | { readonly [Type in RecordType]?: Fold<Memory, Type> };
   /** Called before each model call: may give the model a note, hide a tool, land or end the run. Undefined: nothing. */
   decide?(memory: Memory, state: State): Decision | undefined;
+  /**
+   * Called while an answer arrives, before what is new of it is emitted: why the rest is not wanted. Then the answer is
+   * cancelled, its calls are dropped, and it is judged, with `stop.kind` `max_tokens` and this rule's name as `stop.by`. Not called if the model does not stream.
+   * An agent's own rules that listen are asked before the built-in ones.
+   */
+  hear?(memory: Memory, part: ArrivingPart, state: State): string | undefined;
+  /** After how many new characters of a text or a thought `hear` is called again. Default: 1, so at each delta */
+  readonly hearEvery?: number;
   /** How much the rule leaves the run, and so its sub-agents, to spend. Absent method or member: no limit. */
   left?(memory: Memory, state: State): Amounts | undefined;
   /** Called for an answer or a failed model call: what follows. The first rule that returns something decides. */
@@ -84,7 +101,7 @@ export interface Rules {
 }
 
 /** The methods that a rule may have. */
-const moments = ["fold", "decide", "left", "judge", "judgeCall", "judgeStart", "wakeAt"] as const;
+const moments = ["fold", "decide", "left", "hear", "judge", "judgeCall", "judgeStart", "wakeAt"] as const;
 
 type Moment = (typeof moments)[number];
 
@@ -119,6 +136,8 @@ export const ruleCheck: Check = (value) => {
     const wrong = rule[deed] === undefined ? undefined : check(rule[deed]);
     if (wrong !== undefined) return { at: `.${deed}${wrong.at}`, says: wrong.says };
   }
+  const every = rule.hearEvery === undefined ? undefined : count(rule.hearEvery);
+  if (every !== undefined) return { at: ".hearEvery", says: every.says };
   const others = membersIn(rule).filter((name) => !deeds.includes(name) && typeof rule[name] === "function");
   const misspelt = others.find((name) => isMisspelt(name, deeds));
   const isHeard = rule.verify !== undefined || moments.some((one) => rule[one] !== undefined);

@@ -56,7 +56,9 @@ const isAskedAgain = ({ do: does, ...how }: { readonly [member: string]: unknown
       Object.hasOwn(askedAgain, name) && (value === undefined || askedAgain[name]?.(value) === true),
   );
 
-const forms: { readonly [moment in "decide" | "judge" | "judgeCall" | "judgeStart" | "wakeAt"]: Form } = {
+const forms: {
+  readonly [moment in "decide" | "hear" | "judge" | "judgeCall" | "judgeStart" | "wakeAt"]: Form;
+} = {
   decide: membersThat(
     '{ do: "land" or "stop", reason, evidence }, "stop" at most with an error ({ kind, message, retryable }, no Error), { do: "nudge", text, evidence } or { do: "hide_tool", tool, evidence }',
     (said) =>
@@ -64,6 +66,7 @@ const forms: { readonly [moment in "decide" | "judge" | "judgeCall" | "judgeStar
       (said.do === "nudge" && isText(said.text)) ||
       (said.do === "hide_tool" && isText(said.tool)),
   ),
+  hear: { words: "a text that says why the rest is not wanted", fits: isText },
   judge: membersThat(
     '{ follows: { do: "act", "ask_again", "finish", "land" or "stop" }, evidence }, "land" and "stop" with a reason, "stop" at most with a text and an error ({ kind, message, retryable }, no Error), "finish" at most with a text, "ask_again" at most with until (a time in milliseconds since 1970), note (a text), model (its place among the models), maxOutputTokens (a number), drop, reduce',
     ({ follows }) =>

@@ -1,6 +1,6 @@
 // What a watcher is told of each record: a pure function, on states made by hand.
 
-import { type Call, type LogRecord, type RondoEvent, reduce, type State } from "@rondo/core";
+import { type Call, type LogRecord, type Part, type RondoEvent, reduce, type State } from "@rondo/core";
 import { describe, expect, test } from "vitest";
 import { nothingSpent } from "../../src/loop/children.ts";
 import { announce, viewInside, viewOf } from "../../src/loop/driving/announce.ts";
@@ -308,17 +308,35 @@ describe("events of a judgement", () => {
     ]);
   });
 
-  test("report an answer that is requested again with the note for the model", () => {
+  describe("of an answer that is requested again", () => {
     const again = { do: "ask_again" };
-    expect(judged({ turn }, { ...again, note: "say more" }, { store: false })).toStrictEqual([
-      { type: "nudge", rule: "some_rule", text: "say more" },
-      end,
-    ]);
-    expect(judged({ turn }, again, { store: false })).toMatchObject([
-      { text: "the same request is sent again" },
-      {},
-    ]);
-    expect(judged({ turn }, again)).toStrictEqual([end]);
+    const saying = (content: Part[]): object => ({
+      turn: { ...turn, message: { ...turn.message, content } },
+    });
+
+    test("report the note for the model", () => {
+      const nothing = saying([]);
+      expect(judged(nothing, { ...again, note: "say more" }, { store: false })).toStrictEqual([
+        { type: "nudge", rule: "some_rule", text: "say more" },
+        end,
+      ]);
+      expect(judged(nothing, again, { store: false })).toMatchObject([
+        { text: "the same request is sent again" },
+        {},
+      ]);
+      expect(judged(nothing, again)).toStrictEqual([end]);
+    });
+
+    test("say that what was shown of it is to be dropped, unless it is kept", () => {
+      for (const type of ["text", "reasoning"] as const) {
+        const shown = saying([{ type, text: "a secret" }]);
+        expect(judged(shown, { ...again, note: "say less" }, { store: false })).toStrictEqual([
+          { type: "nudge", rule: "some_rule", text: "say less", discard: true },
+          end,
+        ]);
+        expect(judged(shown, again)).toStrictEqual([end]);
+      }
+    });
   });
 });
 

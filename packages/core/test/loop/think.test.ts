@@ -10,7 +10,7 @@ import {
   type RondoEvent,
 } from "@rondo/core";
 import { describe, expect, test } from "vitest";
-import { type RepetitionWatch, repetitionWatch } from "../../src/loop/driving/repetition.ts";
+import { type Hearing, hearing } from "../../src/loop/driving/hearing.ts";
 import { think } from "../../src/loop/driving/think.ts";
 import { answerOf, come, type HandClock, handClock, rules, stateOf } from "./support.ts";
 
@@ -43,11 +43,7 @@ interface Watched {
   failure(): Promise<RondoError>;
 }
 
-function watch(
-  change: Partial<typeof clocks> = {},
-  repetitionWatch?: RepetitionWatch,
-  own?: Model["clocks"],
-): Watched {
+function watch(change: Partial<typeof clocks> = {}, listening?: Hearing, own?: Model["clocks"]): Watched {
   const { promise, resolve, reject } = Promise.withResolvers<AssistantMessage>();
   const clock = handClock();
   const controller = new AbortController();
@@ -68,15 +64,7 @@ function watch(
   } as Model;
   const tell = (event: RondoEvent): unknown => heard.push(event);
   const audience = { step: 4, isThere: true, tell, shown: false };
-  const answered = think(
-    model,
-    request,
-    controller,
-    { ...clocks, ...change },
-    clock,
-    audience,
-    repetitionWatch,
-  );
+  const answered = think(model, request, controller, { ...clocks, ...change }, clock, audience, listening);
   answered.catch(() => {});
   return {
     clock,
@@ -520,15 +508,35 @@ describe("an abort", () => {
   });
 });
 
+describe("an answer to which a rule listens that fails", () => {
+  test("fails with it, and is aborted", async () => {
+    const hear = (): never => {
+      throw new Error("deaf");
+    };
+    const call = watch({}, hearing([{ name: "ears", version: 1, hear }], stateOf()));
+    call.emit(delta("So."));
+    const error = await call.failure();
+    expect([error.kind, error.message]).toStrictEqual(["internal", "the rule ears failed in hear: deaf"]);
+    expect(call.controller.signal.reason).toBe(error);
+    call.emit(delta("Well."));
+    expect(call.heard).toStrictEqual([]);
+  });
+});
+
 describe("an answer that repeats one sentence over and over", () => {
   const sorry = " I apologize for the confusion.".repeat(100);
   const brokenOff = (content: AssistantMessage["content"]): object => ({
     role: "assistant",
     content,
     origin,
-    stop: { kind: "max_tokens", wire: "unknown", detail: "broken off: it repeated itself" },
+    stop: {
+      kind: "max_tokens",
+      wire: "unknown",
+      detail: "broken off: it repeated itself",
+      by: "degenerate_answers",
+    },
   });
-  const watched = (): Watched => watch({}, repetitionWatch(rules, stateOf()));
+  const watched = (): Watched => watch({}, hearing(rules.list, stateOf()));
 
   test("is aborted, and is kept as one that reached the output limit", async () => {
     const call = watched();
@@ -537,21 +545,21 @@ describe("an answer that repeats one sentence over and over", () => {
     call.emit(delta(sorry));
     expect(call.controller.signal.reason).toMatchObject({
       kind: "aborted",
-      message: "m repeats itself: the answer is broken off",
+      message: "m: the answer is broken off: it repeated itself",
     });
     expect(await isOpen(call)).toBe(true);
     call.fails(new Error("socket hang up"));
     expect(await call.answered).toStrictEqual(brokenOff([{ type: "text", text: `So. ${sorry}` }]));
   });
 
-  test("is checked each time 2,000 characters have come, in whatever part", async () => {
+  test("is checked each time 2,000 characters of a part have come", async () => {
     const call = watched();
     call.emit(thought("?".repeat(100)));
     const piece = sorry.slice(0, 31);
-    for (let at = 0; at < 61; at += 1) call.emit(delta(piece));
-    call.emit(delta(piece.slice(0, 8)));
+    for (let at = 0; at < 64; at += 1) call.emit(delta(piece));
+    call.emit(delta(piece.slice(0, 15)));
     expect(call.controller.signal.aborted).toBe(false);
-    call.emit(delta(piece.slice(8, 9)));
+    call.emit(delta(piece.slice(15, 16)));
     expect(call.controller.signal.aborted).toBe(true);
     call.fails(new Error("socket hang up"));
     await call.answered;

@@ -6,6 +6,7 @@ import {
   loopDetection,
   maxCalls,
   mustCall,
+  mustNotSay,
   type Rule,
   type RunOptions,
   resolve,
@@ -74,6 +75,11 @@ export function subjects(): Subject[] {
     ),
     subject("with few calls", {}, { rules: [maxCalls(1)] }),
     subject("with a call that must come", {}, { rules: [untied(mustCall("read", { max: 1 }))] }),
+    subject(
+      "with words that must not be said",
+      {},
+      { rules: [mustNotSay(/writ|so far/, { max: 1 }) as Rule] },
+    ),
     subject(
       "in a small window",
       { context: small },

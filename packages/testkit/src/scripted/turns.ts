@@ -182,9 +182,10 @@ export const stopKinds: readonly StopKind[] = Object.keys({
 } satisfies Record<StopKind, 1>) as StopKind[];
 
 const stopKind = oneOf(...stopKinds);
-const stopGiven = membersOf<Stop>({ wire: stopKind, kind: stopKind, raw: someText, detail: someText }, [
-  "wire",
-]);
+const stopGiven = membersOf<Stop>(
+  { wire: stopKind, kind: stopKind, raw: someText, detail: someText, by: someText },
+  ["wire"],
+);
 
 /**
  * How the answer ends. Default: `tool_use` if it has calls, `refusal` if it has a refusal, else `end_turn`.

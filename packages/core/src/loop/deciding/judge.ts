@@ -71,8 +71,9 @@ function firstJudgement(state: RunState, rules: Rules): Judged {
 }
 
 /**
- * The answer of a landing's turn is the last one, whatever is in it; a failed call may be retried by the retry rule. An answer
- * that was requested before the landing and arrived all the same is the last one only if it can be a final answer.
+ * The answer of a landing's turn is the last one, whatever is in it, unless a rule will not have it stored; a failed call may be
+ * retried by the retry rule. An answer that was requested before the landing and arrived all the same is the last one only if
+ * it can be a final answer.
  */
 function landedJudgement(state: RunState, rules: Rules): Judged | undefined {
   const { run } = state;
@@ -81,9 +82,10 @@ function landedJudgement(state: RunState, rules: Rules): Judged | undefined {
   const message = run.turn?.message;
   // A refusal is not stored, so it must become the run's text to be read at all. A typed output is checked instead.
   const refused = message !== undefined && isRefused(message) ? wordsOf(message) : undefined;
-  const said = refused ?? (message === undefined ? undefined : textOf(message));
+  const withheld = refused === undefined && isWithheld(state, rules);
+  const said = withheld ? undefined : (refused ?? (message === undefined ? undefined : textOf(message)));
   const { output, landing } = state.options;
-  const told = refused === "" ? undefined : refused;
+  const told = withheld ? run.lastText : refused === "" ? undefined : refused;
   const text = output === undefined ? (rules.texts.landed(reason, said) ?? told) : undefined;
   const stop: Follows = { do: "stop", reason, ...(text === undefined ? {} : { text }) };
   if (run.failure === undefined) {
@@ -93,7 +95,7 @@ function landedJudgement(state: RunState, rules: Rules): Judged | undefined {
       follows: isLast ? stop : { do: "act" },
       rule,
       evidence,
-      store: storable(run) && !(lands && landing?.keepOut === true),
+      store: storable(run) && !withheld && !(lands && landing?.keepOut === true),
       answerAll: { code: "limit", text: (call) => rules.texts.limitRefusal(call.name, reason) },
     };
   }
@@ -109,6 +111,13 @@ function landedJudgement(state: RunState, rules: Rules): Judged | undefined {
     return { follows: stop, rule, evidence: { ...evidence, error: error.message } };
   return { follows: { do: "stop", reason, error }, rule, evidence };
 }
+
+/** Whether a rule will not have an answer's text read. One that is only asked for again is different: a landing has no other. */
+const isWithheld = (state: RunState, rules: Rules): boolean =>
+  state.run.turn !== undefined &&
+  textOf(state.run.turn.message).trim() !== "" &&
+  firstSaid(rules, state, "judge", [state, rules.texts], ({ store }) => store === false || undefined) ===
+    true;
 
 /** Whether an answer can be a run's last one: text without calls, or a refusal. */
 const answers = ({ turn }: Run): boolean =>

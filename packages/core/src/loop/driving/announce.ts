@@ -270,7 +270,9 @@ function turnJudged(record: RecordOf<"turn_judged">, before: State, step: number
     ];
   }
   if (record.store) return [];
-  return [{ type: "nudge", rule, text: follows.note ?? "the same request is sent again" }];
+  const shown = before.run?.turn?.message.content.some(({ type }) => type === "text" || type === "reasoning");
+  const text = follows.note ?? "the same request is sent again";
+  return [{ type: "nudge", rule, text, ...(shown === true ? { discard: true } : {}) }];
 }
 
 function modeChanged(record: RecordOf<"mode">): RondoEvent[] {

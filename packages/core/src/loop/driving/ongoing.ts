@@ -24,12 +24,12 @@ import { type Answered, askHook, askKey } from "./ask-hooks.ts";
 import { type Capping, cappingOf } from "./capping.ts";
 import { Children } from "./children.ts";
 import { answerIn, type BroughtFact, externalResult, toldBy, toldThrown } from "./external-result.ts";
+import { hearing } from "./hearing.ts";
 import type { Arriving } from "./late-results.ts";
 import { answerFrom, failureFrom } from "./model-answer.ts";
 import { ModelCall } from "./model-call.ts";
 import { type Ask, PendingCallbacks } from "./pending-callbacks.ts";
 import { reconcileCall } from "./reconcile.ts";
-import { repetitionWatch } from "./repetition.ts";
 import type { Shell } from "./shell.ts";
 import { think } from "./think.ts";
 import { endsOver } from "./thrown.ts";
@@ -111,8 +111,8 @@ export class OngoingWork {
     const audience = { step: action.step, isThere: true, tell: this.#driving.tell, shown: false };
     const { controller, came } = this.#modelCall.begins(this.#poster(), audience);
     const offered = offeredTools(state);
-    const watch = repetitionWatch(rules, state);
-    think(model, action.request, controller, options.clocks, clock, audience, watch)
+    const listening = hearing(rules.list, state);
+    think(model, action.request, controller, options.clocks, clock, audience, listening)
       .then(async (said) => {
         const message = answerFrom(model, said);
         came({ type: "model_finished", message, checks: await checkCalls(message, offered, tools) });

@@ -10,7 +10,7 @@ import { errorWith, RondoError, toRondoError } from "../../errors.ts";
 import type { RondoEvent } from "../../events.ts";
 import type { AssistantMessage, Part } from "../../message.ts";
 import type { Model, ModelEvent, ModelRequest } from "../../model.ts";
-import { type Coming, lookedEvery, type RepetitionWatch } from "./repetition.ts";
+import type { BrokenOff, Coming, Hearing } from "./hearing.ts";
 
 export interface Clocks {
   connectMs: number;
@@ -33,7 +33,7 @@ export interface Audience {
 /**
  * Calls the model once.
  * @param audience receives the deltas; absent: nobody does
- * @param repetitionWatch notices an answer that repeats itself: it is then cancelled, and counts as cut off at a limit
+ * @param hearing the rules that listen: an answer that one breaks off is cancelled, and counts as cut off at a limit
  * @throws RondoError with `partial` if anything arrived: the model's own, or `stream_idle` or `timeout` by a clock
  */
 export function think(
@@ -43,7 +43,7 @@ export function think(
   agents: Clocks,
   clock: Clock,
   audience?: Audience,
-  repetitionWatch?: RepetitionWatch,
+  hearing?: Hearing,
 ): Promise<AssistantMessage> {
   const clocks = { ...agents, ...model.clocks };
   const heard: Heard = [];
@@ -90,13 +90,17 @@ export function think(
     watch();
 
     let open: HeardPart | undefined;
-    // How many characters have arrived since the last check for repetition.
-    let unlooked = 0;
+    const every = hearing?.every ?? Number.POSITIVE_INFINITY;
     const breaksOff = (part: HeardPart): boolean => {
-      unlooked = 0;
-      if (repetitionWatch?.(part) !== true) return false;
-      broken = brokenOff(model, heard, part.type === "reasoning_delta" ? part.end : "");
-      controller.abort(new RondoError("aborted", `${model.id} repeats itself: the answer is broken off`));
+      try {
+        const off = hearing?.hear(part);
+        if (off === undefined) return false;
+        broken = brokenOff(model, heard, part, off);
+        controller.abort(new RondoError("aborted", `${model.id}: the answer is broken off: ${off.why}`));
+      } catch (failed) {
+        settle(() => reject(failed));
+        controller.abort(toRondoError(failed));
+      }
       return true;
     };
     const hear = (event: ModelEvent, more = false): void => {
@@ -113,8 +117,8 @@ export function think(
         if (open === undefined || open.index !== index || open.type !== type)
           open = openedIn(heard, type, index);
         open.pieces.push(text);
-        unlooked += text.length;
-        if ((unlooked >= lookedEvery && breaksOff(open)) || audience?.isThere !== true) return;
+        open.unheard += text.length;
+        if ((open.unheard >= every && breaksOff(open)) || audience?.isThere !== true) return;
         audience.shown = true;
         audience.tell({ type, step: audience.step, index, text });
       } else if (event.type === "tool_args_delta" && audience?.isThere === true) {
@@ -150,11 +154,16 @@ export function think(
   });
 }
 
-/** What arrived of an answer that is cancelled here, as an answer. */
-function brokenOff(model: Model, heard: Heard, thoughts: string): AssistantMessage {
+/** What arrived of an answer that a rule breaks off, as an answer. */
+function brokenOff(
+  model: Model,
+  heard: Heard,
+  { type }: Coming,
+  { rule, why, end }: BrokenOff,
+): AssistantMessage {
   const content = textsOf(heard);
-  if (thoughts !== "") content.unshift({ type: "reasoning", text: thoughts });
-  const stop = { kind: "max_tokens", wire: "unknown", detail: "broken off: it repeated itself" } as const;
+  if (type === "reasoning_delta") content.unshift({ type: "reasoning", text: end });
+  const stop = { kind: "max_tokens", wire: "unknown", detail: `broken off: ${why}`, by: rule } as const;
   return { role: "assistant", content, origin: model.origin, stop };
 }
 
@@ -174,7 +183,6 @@ function ranOut(
 
 /** What has arrived so far of one part of the answer. */
 interface HeardPart extends Coming {
-  readonly type: "text_delta" | "reasoning_delta";
   readonly index: number;
   readonly pieces: string[];
 }
@@ -186,7 +194,7 @@ type Heard = HeardPart[];
 function openedIn(heard: Heard, type: HeardPart["type"], index: number): HeardPart {
   const known = heard.find((one) => one.index === index && one.type === type);
   if (known !== undefined) return known;
-  const opened = { type, index, pieces: [], looked: 0, end: "" };
+  const opened: HeardPart = { type, index, pieces: [], unheard: 0 };
   heard.push(opened);
   return opened;
 }

@@ -1,0 +1,196 @@
+// `mustNotSay`: an answer in which certain words occur is broken off while it arrives, and never kept.
+
+import {
+  Agent,
+  type AgentOptions,
+  type AssistantMessage,
+  emptyState,
+  type Model,
+  maxSteps,
+  mustNotSay,
+  type Rule,
+  type RunResult,
+  textOf,
+  tool,
+} from "@rondo/core";
+import { call, say, scripted, stop } from "@rondo/testkit";
+import { describe, expect, test } from "vitest";
+import { judgementOf, stopOf, texts, turnOf, words } from "./support.ts";
+
+const note =
+  "Your answer was rejected because it contained something that must not be said. Answer again without it.";
+
+const origin = { api: "test", provider: "test", model: "test" };
+
+/** Says its pieces one by one until it is stopped; each answer after the first is "Fine.". */
+function speaking(
+  pieces: readonly string[],
+  type: "text" | "reasoning" = "text",
+): Model & { said: number; calls: number } {
+  const model = {
+    id: "test/test",
+    origin,
+    said: 0,
+    calls: 0,
+    call: async (
+      _request: unknown,
+      { signal, emit }: Parameters<Model["call"]>[1],
+    ): Promise<AssistantMessage> => {
+      model.calls += 1;
+      const all = model.calls === 1 ? pieces : ["Fine."];
+      for (const text of all) {
+        if (signal.aborted) throw signal.reason;
+        emit({ type: model.calls === 1 ? `${type}_delta` : "text_delta", index: 0, text });
+        model.said += 1;
+      }
+      if (signal.aborted) throw signal.reason;
+      const text = all.join("");
+      const content: AssistantMessage["content"] =
+        type === "text" || model.calls > 1 ? [words(text)] : [{ type, text }, words("Thought.")];
+      return { role: "assistant", content, origin, stop: { kind: "end_turn", wire: "end_turn" } };
+    },
+  };
+  return model;
+}
+
+/** The same model, which does not stream. */
+const mute = (model: Model): Model => ({
+  ...model,
+  call: (request, io) => model.call(request, { ...io, emit: () => {} }),
+});
+
+/** The text that a listener reads, and what came of the run. */
+async function heardOf(
+  model: Model,
+  rule: Rule<number>,
+  options: Partial<AgentOptions> = {},
+): Promise<{ heard: string; result: RunResult }> {
+  const stream = new Agent({ model, rules: [rule], ...options }).stream("go");
+  let heard = "";
+  for await (const event of stream) if (event.type === "text_delta") heard += event.text;
+  return { heard, result: await stream.result };
+}
+
+describe("words that must not be said", () => {
+  test("break the answer off while it arrives: they are not shown, and the rest is not paid for", async () => {
+    const model = speaking(["The name", " is Blue", "bird, and", " it costs", " more."]);
+    const { heard, result } = await heardOf(model, mustNotSay("Bluebird"));
+    expect([heard, result.text, model.said, model.calls]).toEqual(["The name is BlueFine.", "Fine.", 4, 2]);
+    expect(result.messages.map(textOf)).toEqual(["go", "Fine."]);
+  });
+
+  test("are found as a pattern once it is certain that it matches: not in what merely begins like it", async () => {
+    const rule = mustNotSay(/\bass\b|^never/i);
+    const well = speaking(["I ass", "ume", " so, ", "as", "s", "istant, ", "never", "mind"]);
+    expect((await heardOf(well, rule)).result.text).toBe("I assume so, assistant, nevermind");
+    const model = speaking(["You ", "ass", ". And", " more"]);
+    const { heard, result } = await heardOf(model, rule);
+    expect([heard, result.text, model.said]).toEqual(["You assFine.", "Fine.", 4]);
+    const long = speaking([...Array(4_100).fill("."), "never", "more ", "!"]);
+    expect((await heardOf(long, rule)).result.text).toBe(`${".".repeat(4_100)}nevermore !`);
+  });
+
+  test("are found at the end of the text as well, and in the answer of a model that does not stream", async () => {
+    for (const [given, text] of [
+      [/secret$/, "It is a secret"],
+      ["secret", "A secret it is"],
+      [/^A secret/gy, "A secret it is"],
+      [["public", /secret/], "A secret it is"],
+    ] as const) {
+      const model = scripted([say(text), say("Not at its end: Secret!"), say("Fine.")]);
+      const { result } = await heardOf(mute(model), mustNotSay(given));
+      expect([result.end?.reason, result.messages.map(textOf)]).toEqual([
+        "completed",
+        ["go", "Not at its end: Secret!"],
+      ]);
+    }
+  });
+
+  test("cost the model another try, with a note in that request alone that does not repeat them", async () => {
+    const read: string[] = [];
+    const model = scripted(({ messages }, n) => {
+      read.push(textOf(messages.at(-1) as never));
+      return [say("a secret"), call("look"), say("no secrets"), say("Fine.")][n - 1] ?? say("?");
+    });
+    const tools = [
+      tool({ name: "look", description: "Looks", inputSchema: { type: "object" }, execute: () => "seen" }),
+    ];
+    expect((await heardOf(model, mustNotSay("secret", { max: 2 }), { tools })).result.text).toBe("Fine.");
+    expect(read).toEqual(["go", note, "seen", note]);
+    const own = scripted([say("a secret"), say("Fine.")]);
+    await heardOf(own, mustNotSay("secret", { note: "Hush." }));
+    expect(own.requests[1]?.messages.map(textOf)).toEqual(["go", "Hush."]);
+  });
+
+  test("end the run as no_progress if they come again, and its text is none in which they occur", async () => {
+    const { result } = await heardOf(scripted([say("a secret"), say("the secret")]), mustNotSay("secret"));
+    expect([result.text, result.messages.length]).toEqual(["", 1]);
+    expect(result.end).toMatchObject({
+      reason: "no_progress",
+      rule: "must_not_say",
+      evidence: { words: "secret", asked: 1, max: 1 },
+    });
+    const none = await heardOf(scripted([say("a secret")]), mustNotSay(/Secret/i, { max: 0 }));
+    expect(none.result.end?.evidence).toEqual({ words: "/Secret/i", asked: 0, max: 0 });
+  });
+
+  test("keep the calls of that answer from running", async () => {
+    let ran = 0;
+    const look = tool({
+      name: "look",
+      description: "Looks",
+      inputSchema: { type: "object" },
+      execute: () => (ran += 1),
+    });
+    const model = scripted([[say("a secret"), call("look")], say("Fine.")]);
+    const { result } = await heardOf(model, mustNotSay("secret"), { tools: [look] });
+    expect([result.text, ran, result.messages.length]).toEqual(["Fine.", 0, 2]);
+  });
+
+  test("are not the text of a landing either", async () => {
+    for (const [said, text] of [
+      ["All of it is a secret.", "I look first."],
+      ["It is there.", "It is there."],
+    ] as const) {
+      const model = scripted([[say("I look first."), call("look")], say(said)]);
+      const { result } = await heardOf(model, mustNotSay("secret"), {
+        rules: [maxSteps(1), mustNotSay("secret")],
+      });
+      expect([result.end?.reason, result.text]).toEqual(["max_steps", text]);
+      expect(JSON.stringify(result.messages)).not.toContain("secret");
+    }
+  });
+
+  test("may be thought, and be in the arguments of a call", async () => {
+    const model = speaking(["a secret", " thought"], "reasoning");
+    expect((await heardOf(model, mustNotSay("secret"))).result.text).toBe("Thought.");
+    const calling = scripted([call("look", { for: "secret" }), say("Fine.")]);
+    expect((await heardOf(calling, mustNotSay("secret"))).result.modelCalls).toBe(2);
+  });
+
+  test("are judged by this rule, and not by the one for answers that were cut off", async () => {
+    for (const cut of [stop("max_tokens"), stop("max_tokens", { by: "must_not_say" })]) {
+      const model = mute(scripted([[say("a secret"), cut], say("Fine.")]));
+      expect((await heardOf(model, mustNotSay("secret"))).result.text).toBe("Fine.");
+      const other = scripted([[say("a text"), cut]]);
+      expect((await heardOf(other, mustNotSay("secret"))).result.end?.rule).toBe("truncations");
+    }
+  });
+
+  test("are none if there is no answer", () => {
+    const rule = mustNotSay("a");
+    expect(rule.judge?.(0, emptyState, texts)).toBeUndefined();
+    expect(judgementOf(rule, { turn: turnOf(stopOf("end_turn"), [words("b")]) })).toBeUndefined();
+  });
+
+  test("are a text or a pattern that does not match everything", () => {
+    for (const given of ["", [], [""], /a*/, /(?:)/g, 5, undefined, ["a", 5], [/$/]] as unknown[])
+      expect(() => mustNotSay(given as never)).toThrow(
+        "mustNotSay: option words: a text or a pattern that does not match an empty text, or a list of these, is needed",
+      );
+    expect(() => mustNotSay("a", { max: -1 })).toThrow(
+      "mustNotSay: option max: a whole number of at least 0 is needed",
+    );
+    expect(() => mustNotSay("a", { nte: "b" } as never)).toThrow(/did you mean note\?/);
+  });
+});
