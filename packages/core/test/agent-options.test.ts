@@ -156,6 +156,10 @@ describe("an agent's options", () => {
       'option rules[0]: rule "no_rm" says nothing: there is no moment judgecall, did you mean judgeCall?',
     ],
     [
+      { rules: [{ name: "ears", version: 1, hear: () => undefined, hearEvery: 0 }] },
+      "option rules[0].hearEvery: a whole number above 0 is needed, not 0",
+    ],
+    [
       { rules: [{ name: "r", version: 1, init: () => 0, note: () => {}, judges: () => undefined }] },
       'rule "r" says nothing: there is no moment judges, did you mean judge?',
     ],

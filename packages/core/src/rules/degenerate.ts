@@ -16,8 +16,7 @@ const bound = { times: 10, length: 300 };
 const endedBound = { times: 20, length: 500 };
 /** The same for an answer that is still arriving. */
 const arrivingBound = { times: 20, length: 1_500 };
-/** How many characters at the end of what has arrived are checked, and after how many new ones again. */
-const arrivingWindow = 4_000;
+/** After how many new characters it is checked again. */
 const arrivingEvery = 2_000;
 /** The longest unit that counts as prose, in characters: a sentence or a few. */
 const proseChars = 200;
@@ -71,14 +70,13 @@ export function degenerateAnswers(max: number = 1): Rule<number> {
     }),
     version: 4,
     hearEvery: arrivingEvery,
-    hear: (_count, { text }, state) =>
-      isRepeating(text.slice(-arrivingWindow), state) ? "it repeated itself" : undefined,
+    hear: (_count, { text }, state) => (isRepeating(text, state) ? "it repeated itself" : undefined),
   };
 }
 
-function isRepeating(end: string, state: State): boolean {
-  if (!endsTwice(end)) return false;
-  const found = repetition(end);
+function isRepeating(text: string, state: State): boolean {
+  if (!endsTwice(text)) return false;
+  const found = repetition(text);
   if (found === undefined || found.times < arrivingBound.times || found.length < arrivingBound.length)
     return false;
   return isOwnSentence(found.unit, state);

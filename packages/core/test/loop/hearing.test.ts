@@ -152,7 +152,7 @@ describe("an answer repeats itself", () => {
     expect(takesAll(said)).toStrictEqual([true]);
   });
 
-  test("in its last 4,000 characters", () => {
+  test("if it ends with that, in units of at most 200 characters", () => {
     expect(takesAll([sentence(200).repeat(19) + other(10) + sentence(200).repeat(19)])).toStrictEqual([
       false,
     ]);

@@ -7,6 +7,14 @@ import { endsTwice, isOwnSentence, repetition } from "../../src/rules/degenerate
 import { answerOf, callOf, stateOf } from "../loop/support.ts";
 import { afterAll, judgedBy, judgementOf, stopOf, turnOf, words } from "./support.ts";
 
+test("an answer that is arriving is broken off as soon as it repeats itself", () => {
+  const { hear, hearEvery } = degenerateAnswers();
+  const text = "I am sorry for the long delay. ".repeat(60);
+  expect(hear?.(0, { type: "text", text, from: 0 }, stateOf())).toBe("it repeated itself");
+  expect(hear?.(0, { type: "text", text: `${text}It is there.`, from: 0 }, stateOf())).toBeUndefined();
+  expect(hearEvery).toBe(2_000);
+});
+
 describe("a repetition", () => {
   test("is a unit of words that the text ends with three times or more", () => {
     expect(repetition("abcabcabc")).toStrictEqual({ unit: "abc", times: 3, length: 9 });

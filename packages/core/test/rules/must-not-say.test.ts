@@ -86,6 +86,11 @@ describe("words that must not be said", () => {
     const model = speaking(["You ", "ass", ". And", " more"]);
     const { heard, result } = await heardOf(model, rule);
     expect([heard, result.text, model.said]).toEqual(["You assFine.", "Fine.", 4]);
+    const begun = speaking(["Never", "!", " more"]);
+    expect([(await heardOf(begun, rule)).heard, begun.said]).toEqual(["NeverFine.", 3]);
+    // What was heard before is heard again for 4,000 characters: then "never" is where the text seems to begin.
+    const late = speaking(["x", "nevermind", ...Array(4_100).fill(".")]);
+    expect((await heardOf(late, rule)).result.text.length).toBe(4_110);
     const long = speaking([...Array(4_100).fill("."), "never", "more ", "!"]);
     expect((await heardOf(long, rule)).result.text).toBe(`${".".repeat(4_100)}nevermore !`);
   });
@@ -161,6 +166,22 @@ describe("words that must not be said", () => {
     }
   });
 
+  test("are not what a blank answer of a landing is kept back for", async () => {
+    const told: (string | undefined)[] = [];
+    for (const answer of [say(" "), say("a secret")]) {
+      const model = scripted([
+        [say("I look first."), call("look")],
+        [answer, stop("max_tokens")],
+      ]);
+      await heardOf(model, mustNotSay("secret"), {
+        rules: [maxSteps(1), mustNotSay("secret")],
+        texts: { landed: (_reason, said) => void told.push(said) as undefined },
+      });
+    }
+    // An agent tries its texts on a "b" first.
+    expect(told.filter((said) => said !== "b")).toEqual([" ", undefined]);
+  });
+
   test("may be thought, and be in the arguments of a call", async () => {
     const model = speaking(["a secret", " thought"], "reasoning");
     expect((await heardOf(model, mustNotSay("secret"))).result.text).toBe("Thought.");
@@ -184,7 +205,7 @@ describe("words that must not be said", () => {
   });
 
   test("are a text or a pattern that does not match everything", () => {
-    for (const given of ["", [], [""], /a*/, /(?:)/g, 5, undefined, ["a", 5], [/$/]] as unknown[])
+    for (const given of ["", [], [""], /a*/, /^$/, /(?:)/g, 5, undefined, ["a", 5], [/$/]] as unknown[])
       expect(() => mustNotSay(given as never)).toThrow(
         "mustNotSay: option words: a text or a pattern that does not match an empty text, or a list of these, is needed",
       );

@@ -270,9 +270,9 @@ function turnJudged(record: RecordOf<"turn_judged">, before: State, step: number
     ];
   }
   if (record.store) return [];
-  const shown = before.run?.turn?.message.content.some(({ type }) => type === "text" || type === "reasoning");
   const text = follows.note ?? "the same request is sent again";
-  return [{ type: "nudge", rule, text, ...(shown === true ? { discard: true } : {}) }];
+  const wasShown = before.run?.turn?.message.content.length !== 0;
+  return [{ type: "nudge", rule, text, ...(wasShown ? { discard: true } : {}) }];
 }
 
 function modeChanged(record: RecordOf<"mode">): RondoEvent[] {
