@@ -14,6 +14,7 @@ import {
   tool,
 } from "@rondo/core";
 import { call, say, scripted, stop } from "@rondo/testkit";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { judgementOf, stopOf, texts, turnOf, words } from "./support.ts";
 
@@ -93,6 +94,26 @@ describe("words that must not be said", () => {
     expect((await heardOf(late, rule)).result.text.length).toBe(4_110);
     const long = speaking([...Array(4_100).fill("."), "never", "more ", "!"]);
     expect((await heardOf(long, rule)).result.text).toBe(`${".".repeat(4_100)}nevermore !`);
+  });
+
+  test("are found in whatever pieces they come, and a text is never shown as a whole", async () => {
+    const pieces = fc.array(fc.string({ unit: fc.constantFrom("a", "b", " "), minLength: 1, maxLength: 4 }), {
+      minLength: 1,
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        pieces,
+        fc.constantFrom<string | RegExp>("ab", "a b", /\bab\b/, /b{2}$/, /^a\s/),
+        async (parts, given) => {
+          const text = parts.join("");
+          fc.pre(text.trim() !== "");
+          const { heard, result } = await heardOf(speaking(parts), mustNotSay(given));
+          const isSaid = typeof given === "string" ? text.includes(given) : given.test(text);
+          expect(result.text).toBe(isSaid ? "Fine." : text);
+          if (typeof given === "string") expect(heard.includes(given)).toBe(false);
+        },
+      ),
+    );
   });
 
   test("are found at the end of the text as well, and in the answer of a model that does not stream", async () => {
