@@ -33,6 +33,19 @@ export interface Deed {
   deed: "steer" | "follow_up" | "withdraw" | "abort" | "compact" | "drain" | "break_off";
 }
 
+const limits = [
+  "none",
+  "steps",
+  "tokens",
+  "ms",
+  "calls",
+  "usd",
+  "session",
+  "must_call",
+  "must_not_say",
+  "failures",
+] as const;
+
 export interface Plan {
   name: string;
   /** Its session is killed with its process, repeatedly. */
@@ -54,7 +67,7 @@ export interface Plan {
   tools: readonly string[];
   output: boolean;
   hooks: boolean;
-  limits: "none" | "steps" | "tokens" | "ms" | "calls" | "usd" | "session" | "must_call" | "must_not_say";
+  limits: (typeof limits)[number];
   maxSteps: number;
   onInterrupted: "tell" | "ask";
   /** Number of consecutive runs of the session. */
@@ -88,20 +101,7 @@ export function planOf(seed: number, name: string, mortal: boolean): Plan {
     tools: [...always, ...sometimes.filter(() => chance.is(0.5))],
     output: (own || preset === "step_sequence") && chance.is(0.25),
     hooks: preset !== "step_sequence" && chance.is(0.25),
-    limits: own
-      ? chance.pick([
-          "none",
-          "none",
-          "steps",
-          "tokens",
-          "ms",
-          "calls",
-          "usd",
-          "session",
-          "must_call",
-          "must_not_say",
-        ])
-      : "none",
+    limits: own ? chance.pick([...limits, "none" as const]) : "none",
     maxSteps: 2 + chance.below(12),
     onInterrupted: chance.is(0.3) ? "ask" : "tell",
     runs: face === "session" && !mortal && chance.is(0.4) ? 2 : 1,

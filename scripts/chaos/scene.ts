@@ -6,6 +6,7 @@ import {
   type Hooks,
   type JsonObject,
   type Model,
+  maxFailures,
   mustCall,
   mustNotSay,
   type Rule,
@@ -183,6 +184,8 @@ function limitsOf({ limits, maxSteps }: Plan): Partial<AgentOptions> {
       return { budget: { session: { modelCalls: maxSteps } } };
     case "must_call":
       return { rules: [mustCall("note", { max: 1 })] };
+    case "failures":
+      return { rules: [maxFailures(2)] };
     case "must_not_say":
       return { rules: [mustNotSay(["Part 2 of", /Part 4/])] };
   }

@@ -228,6 +228,7 @@ export { maxCalls } from "./rules/call-limits.ts";
 export { degenerateAnswers } from "./rules/degenerate.ts";
 export { type ArgsPattern, type Grant, type HeldGrant, isLiveGrant } from "./rules/grants.ts";
 export { type Budget, budget, deadline, maxSteps, type OnLimit } from "./rules/limits.ts";
+export { maxFailures } from "./rules/max-failures.ts";
 export { mustCall } from "./rules/must-call.ts";
 export { mustNotSay } from "./rules/must-not-say.ts";
 export { repairs } from "./rules/repairs.ts";

@@ -6,6 +6,7 @@ import {
   type Hooks,
   type Json,
   type LogRecord,
+  maxFailures,
   memoryJournal,
   mustCall,
   mustNotSay,
@@ -181,6 +182,14 @@ describe("an explanation", () => {
       [[[call("look"), spends], say("x")], { budget: { session: { tokens: 5 } } }, "budget.session.tokens"],
       [[call("look"), say("x")], { budget: { session: { modelCalls: 2 } } }, "budget.session.modelCalls"],
       [[say("x")], { tools: [echo("look")], rules: [mustCall("look", { max: 0 })] }, "rules: mustCall()"],
+      [
+        [call("look", { a: [] }), say("x")],
+        {
+          tools: [echo("look", { execute: () => Promise.reject(new Error("no")) })],
+          rules: [maxFailures(1)],
+        },
+        "rules: maxFailures()",
+      ],
       [[say("x")], { rules: [mustNotSay("x", { max: 0 })] }, "rules: mustNotSay()"],
       [[fail("auth")], {}, "fallback"],
       [[fail("overloaded")], { retry: { attempts: 1 } }, "retry.attempts"],

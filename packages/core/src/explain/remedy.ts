@@ -50,6 +50,12 @@ const byRule: { readonly [rule: string]: (end: RunEnd, options: RunOptions | und
       evidence.max,
       "with more calls allowed they would have run; so would calls of other tools",
     ),
+  max_failures: ({ evidence }) =>
+    limit(
+      "rules: maxFailures()",
+      evidence.max,
+      "it would have gone on; a success of that tool would have begun its count anew",
+    ),
   must_call: ({ evidence }) =>
     limit(
       "rules: mustCall()",

@@ -5,9 +5,10 @@
 // lands all the same.
 
 import { type Check, checkGiven, membersOf, needed, text, whole } from "../checks.ts";
-import type { CallKey, CallResult } from "../loop/records.ts";
-import { callIn, type State, type Turn } from "../loop/state.ts";
+import type { CallResult } from "../loop/records.ts";
+import type { Call, Turn } from "../loop/state.ts";
 import { textOf } from "../message.ts";
+import { onResults } from "./call-results.ts";
 import { missingTool } from "./named-tools.ts";
 import type { Judgement, Rule } from "./rule.ts";
 
@@ -52,11 +53,8 @@ export function mustCall(tools: string | readonly string[], options: MustCallOpt
   checkGiven(ownOptions, { ...options, tools }, "mustCall");
   const { max = 2, note } = options;
   const wanted = [...new Set(typeof tools === "string" ? [tools] : tools)];
-  const came = (memory: Memory, key: CallKey, result: CallResult, before: State): Memory => {
-    const call = callIn(before.run, key);
-    if (call === undefined || result.isError || memory.called.includes(call.name)) return memory;
-    return { ...memory, called: [...memory.called, call.name] };
-  };
+  const came = (memory: Memory, { name }: Call, { isError }: CallResult): Memory =>
+    isError || memory.called.includes(name) ? memory : { ...memory, called: [...memory.called, name] };
   const rule: Rule<Memory> = {
     name: "must_call",
     version: 1,
@@ -66,11 +64,7 @@ export function mustCall(tools: string | readonly string[], options: MustCallOpt
     },
     init: () => ({ called: [], asked: 0 }),
     fold: {
-      tool_finished: (memory, { call, result }, before) => came(memory, call, result, before),
-      hook_answered: (memory, record, before) =>
-        record.hook === "beforeTool" && record.result !== undefined
-          ? came(memory, record.call, record.result, before)
-          : memory,
+      ...onResults(came),
       turn_judged: (memory, { rule: by }) =>
         by === "must_call" ? { ...memory, asked: memory.asked + 1 } : memory,
     },

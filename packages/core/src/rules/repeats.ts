@@ -13,8 +13,9 @@
 import { type Check, checkGiven, count, listOf, membersOf, rising, text } from "../checks.ts";
 import { canonical, digest } from "../json/digest.ts";
 import { Names } from "../loop/log.ts";
-import type { CallKey, CallResult, ResultCode } from "../loop/records.ts";
-import { type Call, callIn, type State, withRun } from "../loop/state.ts";
+import type { CallResult, ResultCode } from "../loop/records.ts";
+import { type Call, type State, withRun } from "../loop/state.ts";
+import { onResults } from "./call-results.ts";
 import { argsWithoutAsides } from "./repeats/asides.ts";
 import { nameOf } from "./repeats/window.ts";
 import type { Decision, Rule } from "./rule.ts";
@@ -26,12 +27,6 @@ export interface Repeats {
   landAt?: number;
   /** Names of tools that may be repeated without limit, e.g. one that waits. Default: none. */
   exempt?: readonly string[];
-}
-
-/** The outcome of a call. */
-interface Outcome {
-  readonly call: CallKey;
-  readonly result: CallResult;
 }
 
 interface Repeat {
@@ -61,9 +56,8 @@ export const repeatsOptions: Check = rising(
 export function repeats(options: Repeats = {}): Rule<RepeatsMemory> {
   checkGiven(repeatsOptions, options, "repeats");
   const { nudgeAt = 3, hideAt = 4, landAt = 5, exempt = [] } = options;
-  const came = (memory: RepeatsMemory, { call: key, result }: Outcome, { run }: State): RepeatsMemory => {
-    const call = callIn(run, key);
-    if (call === undefined || call.result !== undefined || exempt.includes(call.name)) return memory;
+  const came = (memory: RepeatsMemory, call: Call, result: CallResult, { run }: State): RepeatsMemory => {
+    if (exempt.includes(call.name)) return memory;
     // Several sub-agents may get the same task; their number is limited by the rule `tree`.
     if (call.tool?.agent !== undefined) return memory;
     return counted(memory, call, result, run?.hidden.includes(call.name) === true);
@@ -75,12 +69,7 @@ export function repeats(options: Repeats = {}): Rule<RepeatsMemory> {
     fold: {
       noted: (memory, { rule, evidence }) =>
         rule === "repeats" ? { ...memory, nudged: [...memory.nudged, String(evidence.outcome)] } : memory,
-      tool_finished: came,
-      // A hook's result in place of running the call.
-      hook_answered: (memory, record, before) =>
-        record.hook === "beforeTool" && record.result !== undefined
-          ? came(memory, { call: record.call, result: record.result }, before)
-          : memory,
+      ...onResults(came),
     },
     decide(memory, state): Decision | undefined {
       const { run } = state;

@@ -5,6 +5,7 @@ import {
   contextFacts,
   loopDetection,
   maxCalls,
+  maxFailures,
   mustCall,
   mustNotSay,
   type Rule,
@@ -75,6 +76,7 @@ export function subjects(): Subject[] {
     ),
     subject("with few calls", {}, { rules: [maxCalls(1)] }),
     subject("with a call that must come", {}, { rules: [untied(mustCall("read", { max: 1 }))] }),
+    subject("with a tool that may not fail again", {}, { rules: [maxFailures(2)] }),
     subject(
       "with words that must not be said",
       {},
