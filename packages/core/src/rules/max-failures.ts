@@ -5,6 +5,7 @@
 // begins the count anew. A call that was denied, skipped or aborted says nothing about its tool.
 
 import { type Check, checkGiven, count, either, membersOf, recordOf, some } from "../checks.ts";
+import { seqIn } from "../loop/call-key.ts";
 import type { CallResult, ResultCode } from "../loop/records.ts";
 import type { Call } from "../loop/state.ts";
 import { onResults } from "./call-results.ts";
@@ -17,7 +18,7 @@ type FailureLimits = Readonly<Record<string, number>>;
 /** How often a tool has failed in a row, and in which answer last. */
 interface Failing {
   readonly times: number;
-  readonly answer: string;
+  readonly answer: number;
 }
 
 type Memory = ReadonlyMap<string, Failing>;
@@ -41,12 +42,14 @@ const failures: ReadonlySet<ResultCode | undefined> = new Set([
  */
 export function maxFailures(max: number | FailureLimits): Rule {
   checkGiven(ownOptions, { max }, "maxFailures");
-  const limits = new Map(Object.entries(typeof max === "number" ? {} : max));
-  const limitOf = (tool: string): number | undefined => (typeof max === "number" ? max : limits.get(tool));
+  // A number has no entries.
+  const limits = new Map<string, number>(Object.entries(max));
+  const limitOf = (tool: string): number =>
+    typeof max === "number" ? max : (limits.get(tool) ?? Number.POSITIVE_INFINITY);
   const came = (memory: Memory, { key, name }: Call, result: CallResult): Memory => {
     const before = memory.get(name);
     if (!result.isError) return before === undefined ? memory : without(memory, name);
-    const [answer = ""] = key.split(".");
+    const answer = seqIn(key);
     if (!failures.has(result.code) || before?.answer === answer) return memory;
     return new Map(memory).set(name, { times: (before?.times ?? 0) + 1, answer });
   };
@@ -62,7 +65,7 @@ export function maxFailures(max: number | FailureLimits): Rule {
     decide(memory): Decision | undefined {
       for (const [tool, { times }] of memory) {
         const most = limitOf(tool);
-        if (most !== undefined && times >= most)
+        if (times >= most)
           return { do: "land", reason: "no_progress", evidence: { tool, failures: times, max: most } };
       }
       return undefined;

@@ -12,6 +12,7 @@
 
 import { type Check, checkGiven, count, listOf, membersOf, rising, text } from "../checks.ts";
 import { canonical, digest } from "../json/digest.ts";
+import { seqIn } from "../loop/call-key.ts";
 import { Names } from "../loop/log.ts";
 import type { CallResult, ResultCode } from "../loop/records.ts";
 import { type Call, type State, withRun } from "../loop/state.ts";
@@ -35,7 +36,7 @@ interface Repeat {
   readonly call: string;
   readonly times: number;
   /** For calls that were invalid or not allowed, that failed, or of unknown tools: the answer with the last of them. Those of one answer count once. */
-  readonly unfitIn: string | undefined;
+  readonly unfitIn: number | undefined;
 }
 
 export interface RepeatsMemory {
@@ -124,7 +125,7 @@ function counted(memory: RepeatsMemory, call: Call, result: CallResult, hidden: 
     ? [...memory.repeats].find(([, one]) => [name, call.name, notAllowed(call.name)].includes(one.call))?.[0]
     : undefined;
   const words = digest(JSON.stringify(result.content));
-  const answer = call.key.split(".")[0];
+  const answer = seqIn(call.key);
   const isFailed = result.isError && (result.code === undefined || failures.has(result.code));
   const failing = isFailed && known === undefined ? failed(call.name) : undefined;
   // That the tool failed so before is all that counts as known: other arguments make it no new outcome.
@@ -139,7 +140,7 @@ function bumped(
   outcome: string,
   name: string,
   { name: tool }: Call,
-  unfitIn: string | undefined,
+  unfitIn: number | undefined,
   isKnown: boolean = false,
 ): RepeatsMemory {
   const before = memory.repeats.get(outcome);

@@ -11,8 +11,8 @@ import {
 } from "@rondo/core";
 import { call, say, scripted, type Turn } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
-import { recordOf, stateOf } from "../loop/support.ts";
-import { afterAll } from "./support.ts";
+import { callOf, recordOf, stateOf } from "../loop/support.ts";
+import { afterAll, stopOf, turnOf } from "./support.ts";
 
 /** Fails with another text each time, if it is called with `fails`. */
 const named = (name: string): Tool =>
@@ -149,6 +149,9 @@ describe("a tool that keeps failing", () => {
     const memory = rule.init?.(stateOf());
     const stray = recordOf({ type: "tool_finished", call: "5.0", result: { content: [], isError: true } });
     expect(afterAll(rule, [stray as never], stateOf(), memory as never)).toBe(memory);
+    const calling = stateOf({ turn: turnOf(stopOf("tool_use"), [], [callOf("5.0")]) });
+    const success = recordOf({ type: "tool_finished", call: "5.0", result: { content: [], isError: false } });
+    expect(afterAll(rule, [success as never], calling, memory as never)).toBe(memory);
   });
 
   test("is a tool that there is, and fails a whole number of times", () => {
