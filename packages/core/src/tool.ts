@@ -139,8 +139,8 @@ export interface Tool {
   readonly permissionOf?: (args: never) => Permission;
   /** Milliseconds; absent: the agent's `toolTimeoutMs`. */
   readonly timeoutMs?: number;
-  /** `capped`: offered only once the history contains a ref to a kept text. Default: always. */
-  readonly when?: "capped";
+  /** `capped`: offered only once the history contains a ref to a kept text. `offered`: only once a result has offered it (`toolResult(text, { offers })`), and from then on in the whole session. Default: always. */
+  readonly when?: "capped" | "offered";
   /** Names of what a call touches: two calls that share one do not run in parallel unless both only read. */
   readonly keys?: (args: never) => readonly string[];
   /** Names of the arguments that are shell code. */
@@ -208,6 +208,8 @@ export interface ToolOptions<
   coerce?: boolean;
   /** What happens to argument keys that the schema does not name: `allow`, `strip` or `reject`. Default: the agent's, `allow`. */
   unknownKeys?: UnknownKeys;
+  /** `offered`: the model is not told of it before a result offers it (`toolResult(text, { offers: [name] })`); from then on it is there in the whole session. Default: always offered. */
+  when?: "offered";
   /** Runs a call. Returns a string, outputs, a `toolResult`, or any value (which the model reads as JSON); or `waitForAnswer(question)`. May be async. If it throws, the model reads that as an error. */
   execute: (args: InferOutput<S>, context: ToolContext) => Result;
   /** Goes on with a call whose question (`waitForAnswer`) was answered, and returns what `execute` may return: another question too. Default: the answer is the result. */
@@ -239,6 +241,7 @@ const toolChecks: ChecksOf<ToolOptions<SchemaLike>> = {
   unknownKeys: oneOf("allow", "strip", "reject"),
   reconcile: callable,
   version: either(number, text),
+  when: oneOf("offered"),
   executeRaw: callable,
 };
 const toolMembers = membersOf(toolChecks, ["name", "description", "inputSchema", "execute"], "let_pass");
@@ -294,6 +297,7 @@ export function tool<
       ? {}
       : { reconcile: options.reconcile as NonNullable<Tool["reconcile"]> }),
     ...(options.version === undefined ? {} : { version: options.version }),
+    ...(options.when === undefined ? {} : { when: options.when }),
     ...(options.executeRaw === undefined ? {} : { executeRaw: options.executeRaw }),
   };
 }

@@ -18,3 +18,4 @@ export { type NoteProgressOptions, noteProgress } from "./note-progress.ts";
 export { type FileToolOptions, type FileToolSet, fileToolSet } from "./options.ts";
 export { runCommand } from "./run-command.ts";
 export { type SearchFilesOptions, searchFiles } from "./search/search-files.ts";
+export { type SearchableOptions, searchable } from "./searchable.ts";

@@ -24,6 +24,7 @@ const obeyed: Words = wordsOf(() => [
     "approvalRequired",
   ),
   ...meaning("timeoutMs", "timeout"),
+  ...meaning('when: "offered", or searchable(tools) of @rondo/tools', "deferLoading", "defer_loading"),
   ...meaning("effect, and keys", "executionMode", "sequential", "replay"),
   ...meaning("effect, and keys", "readOnly", "readOnlyHint", "idempotentHint"),
   ...meaning("toolResult(text, { details }), returned by execute", "responseFormat", "customDataExtractor"),

@@ -80,6 +80,7 @@ export interface BroughtResult {
   /** It ends the run; a string becomes the run's text. */
   done?: boolean | string;
   ledger?: LedgerEntry[];
+  offers?: string[];
   /** For programs only: the model does not read it. */
   details?: Json;
   spent?: Spent;

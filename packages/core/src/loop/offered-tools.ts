@@ -10,10 +10,14 @@ export const definitionsOf: (tools: readonly ToolFacts[]) => readonly ToolDefini
   tools.map((tool) => tool.definition),
 );
 
-/** The tools that exist now: those that read kept texts only once there is one to read. */
-export function knownTools({ options, readable }: State): readonly ToolFacts[] {
+/**
+ * The tools that exist now: those that read kept texts only once there is one to read; and those that wait to be offered after all
+ * others, in the order in which results offered them, so that what a request begins with changes as little as possible.
+ */
+export function knownTools({ options, readable, offered }: State): readonly ToolFacts[] {
   if (options === undefined) return [];
-  return readable ? options.tools : alwaysOffered(options.tools);
+  const { always, readers } = offered === undefined ? unasked(options.tools) : asked(offered)(options.tools);
+  return readable ? readers : always;
 }
 
 /** The tools that the model is offered now: without hidden ones, and only those that the prepareStep hook chose, if it did. */
@@ -29,10 +33,30 @@ export function offeredTools(state: RunState): readonly ToolFacts[] {
   );
 }
 
-/** The tools that are always offered. The same list gives the same list. */
-const alwaysOffered = oncePer((tools: readonly ToolFacts[]) =>
-  tools.some((tool) => tool.when !== undefined) ? tools.filter((tool) => tool.when === undefined) : tools,
+/** Before and after there is a kept text to read. */
+interface Known {
+  readonly always: readonly ToolFacts[];
+  readonly readers: readonly ToolFacts[];
+}
+
+/** The tools that no result has to offer. The same list gives the same lists. */
+const unasked = oncePer((tools: readonly ToolFacts[]): Known => {
+  const readers = without("offered", tools);
+  return { always: without("capped", readers), readers };
+});
+
+/** With those that were offered. The same two lists give the same lists. */
+const asked = oncePer((offered: readonly string[]) =>
+  oncePer((tools: readonly ToolFacts[]): Known => {
+    const { always, readers } = unasked(tools);
+    const found = offered.flatMap((name) => toolNamed(tools, name) ?? []);
+    const more = found.filter(({ when }) => when === "offered");
+    return { always: [...always, ...more], readers: [...readers, ...more] };
+  }),
 );
+
+const without = (which: ToolFacts["when"], tools: readonly ToolFacts[]): readonly ToolFacts[] =>
+  tools.some(({ when }) => when === which) ? tools.filter(({ when }) => when !== which) : tools;
 
 const byName = oncePer(
   (tools: readonly ToolFacts[]) => new Map(tools.map((tool) => [tool.definition.name, tool])),

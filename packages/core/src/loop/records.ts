@@ -144,6 +144,8 @@ export interface CallResult {
   capped?: { bytes: number; keptBytes: number; lines: number };
   /** What the tool did, for the ledger. */
   ledger?: LedgerEntry[];
+  /** Names of tools that the model is offered from now on: of those that wait for it (`when: "offered"`). */
+  offers?: string[];
   /** What the tool spent, or a sub-agent since it was last started; added to the run's own spending. */
   spent?: Spent;
 }

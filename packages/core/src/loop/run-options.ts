@@ -15,8 +15,8 @@ export interface ToolFacts {
   effect: Effect;
   permission: Permission;
   timeoutMs: number;
-  /** Offered only once the history contains a ref to a kept text. Default: always. */
-  when?: "capped";
+  /** When it is offered (`Tool.when`). Default: always. */
+  when?: "capped" | "offered";
   /** The tool's own `version`. */
   version?: number | string;
   /** It has `reconcile`: it can find out what became of an interrupted call. */

@@ -242,6 +242,8 @@ export interface State {
   readonly outputs: Log<string>;
   /** The history contains a ref to a kept text: from then on the reader tools are offered. */
   readonly readable?: true;
+  /** Names of the tools that results have offered, in that order. Absent: there are none. */
+  readonly offered?: readonly string[];
   /** Abandoned sub-agents: their calls have results, but they have not ended. Absent: there are none. */
   readonly left?: readonly LeftChild[];
   /** The memory of each rule, in the order of the rules. */

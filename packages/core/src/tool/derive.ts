@@ -30,7 +30,7 @@ const checks: ChecksOf<Tool> = {
   permission,
   permissionOf: callable,
   timeoutMs: finite0,
-  when: oneOf("capped"),
+  when: oneOf("capped", "offered"),
   keys: callable,
   shellArgs: listOf(text),
   check: callable,

@@ -41,13 +41,14 @@ export function renderExternalResult(
     const said = defaultTexts.threw(tool, thrown.message);
     return { content: renderThrown(said).content, isError: true, threw: thrown };
   }
-  const { content, isError, done, ledger, spent, details } = renderResult(value);
+  const { content, isError, done, ledger, offers, spent, details } = renderResult(value);
   const said = value instanceof RecordedResult ? { recorded: true as const } : valueToTell(value, question);
   return {
     content,
     isError,
     ...(done === undefined ? {} : { done }),
     ...(ledger === undefined ? {} : { ledger }),
+    ...(offers === undefined ? {} : { offers }),
     ...(spent === undefined ? {} : { spent }),
     ...(details === undefined ? {} : { details }),
     ...said,
@@ -86,10 +87,11 @@ export function returnedFor({
   isError,
   done = false,
   ledger,
+  offers,
   spent,
   details,
 }: BroughtResult): unknown {
-  return value === undefined ? new ToolResult(content, isError, done, ledger, spent, details) : value;
+  return value === undefined ? new ToolResult(content, isError, done, ledger, spent, details, offers) : value;
 }
 
 /**

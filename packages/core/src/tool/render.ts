@@ -34,7 +34,7 @@ function rendered(value: unknown): CallResult {
   if (value instanceof ToolResult) {
     const ledger = ledgerEntries(value.ledger);
     // A result that was made by hand may lack members.
-    const { content, done }: { content: unknown; done: unknown } = value;
+    const { content, done, offers }: { content: unknown; done: unknown; offers: unknown } = value;
     const parts = Array.isArray(content)
       ? outputParts(content)
       : [{ type: "text" as const, text: textFor(content) }];
@@ -45,6 +45,7 @@ function rendered(value: unknown): CallResult {
       ...(value.details === undefined ? {} : { details: value.details }),
       ...(ledger.length === 0 ? {} : { ledger }),
       ...(value.spent === undefined ? {} : { spent: value.spent }),
+      ...(Array.isArray(offers) && offers.length > 0 ? { offers: offers.map(String) } : {}),
     };
   }
   const lazy = lazinessOf(value);

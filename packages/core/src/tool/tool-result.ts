@@ -9,6 +9,7 @@ import {
   finite0,
   flag,
   json,
+  listOf,
   membersOf,
   needed,
   some,
@@ -31,6 +32,8 @@ export class ToolResult {
   readonly done: boolean | string;
   /** What was done, as entries of the ledger, which survive a compaction of the history. Not part of what the model reads as the result. */
   readonly ledger: readonly LedgerEntry[];
+  /** Names of tools that the model is offered from now on. */
+  readonly offers: readonly string[];
   /** What it cost: of a sub-agent, since it was last started or resumed. */
   readonly spent: Spent | undefined;
   /** For programs alone: the model does not read it. */
@@ -43,6 +46,7 @@ export class ToolResult {
     ledger: readonly LedgerEntry[] = [],
     spent?: Spent,
     details?: Json,
+    offers: readonly string[] = [],
   ) {
     this.content = content;
     this.isError = isError;
@@ -50,6 +54,7 @@ export class ToolResult {
     this.ledger = ledger;
     this.spent = spent;
     this.details = details;
+    this.offers = offers;
   }
 }
 
@@ -69,6 +74,7 @@ type ResultOptions = {
   ledger?: readonly LedgerEntry[];
   spent?: ToolSpending;
   details?: Json;
+  offers?: readonly string[];
 };
 
 const usage = membersOf<Usage>({
@@ -85,7 +91,14 @@ const spending = some(
 
 /** Refuses unknown options: if `done` were misspelt, the run would continue. */
 const resultOptions = membersOf<ResultOptions>(
-  { isError: flag, done: either(text, flag), ledger: anything, spent: spending, details: data },
+  {
+    isError: flag,
+    done: either(text, flag),
+    ledger: anything,
+    spent: spending,
+    details: data,
+    offers: listOf(text),
+  },
   [],
   resultWords,
 );
@@ -97,7 +110,8 @@ const questionGiven = membersOf<{ question: Json }>({ question: json }, ["questi
 
 /**
  * Makes a tool result with content parts, an error mark, `done` (ends the run), entries for the ledger, what the call
- * spent, or `details` for programs: plain JSON in the `tool_end` event and the history, which the model does not read.
+ * spent, `details` for programs (plain JSON in the `tool_end` event and the history, which the model does not read), or
+ * `offers`: names of tools with `when: "offered"` that the model is offered from now on. A name of no such tool is ignored.
  * @param content a string, or outputs: texts, links, JSON, images, blobs, files
  */
 export function toolResult(content: string | readonly ToolOutput[], options: ResultOptions = {}): ToolResult {
@@ -105,7 +119,7 @@ export function toolResult(content: string | readonly ToolOutput[], options: Res
   checkGiven(resultGiven, { content }, "toolResult");
   const parts: ContentPart[] =
     typeof content === "string" ? [{ type: "text", text: content }] : outputParts(content);
-  const { isError = false, done = false, ledger = [], spent, details } = options;
+  const { isError = false, done = false, ledger = [], spent, details, offers = [] } = options;
   return new ToolResult(
     parts,
     isError,
@@ -113,6 +127,7 @@ export function toolResult(content: string | readonly ToolOutput[], options: Res
     ledger,
     spent === undefined ? undefined : spentIn(spent),
     details === undefined ? undefined : jsonCopy(details),
+    [...offers],
   );
 }
 
@@ -131,8 +146,8 @@ function spentIn({ usage = {}, usd, modelCalls }: ToolSpending): Spent {
 
 /** The same result with other content for the model; the members for the loop and for programs stay. */
 export function resultWith(result: ToolResult, content: ContentPart[]): ToolResult {
-  const { isError, done, ledger, spent, details } = result;
-  return new ToolResult(content, isError, done, ledger, spent, details);
+  const { isError, done, ledger, spent, details, offers } = result;
+  return new ToolResult(content, isError, done, ledger, spent, details, offers);
 }
 
 /** A recorded result, which is neither rendered nor cut again. For tools that play back records. */

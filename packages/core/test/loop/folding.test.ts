@@ -708,6 +708,15 @@ describe("a call of the open turn", () => {
     expect(finish(state, { capped }).readable).toBeUndefined();
   });
 
+  test("adds the tools that it offers to those offered before", () => {
+    const state = acting([callOf("5.0", { startedAt: 1 }), callOf("5.1", { startedAt: 1 })]);
+    const one = finish(state, { offers: ["a", "b"] });
+    expect(one.offered).toStrictEqual(["a", "b"]);
+    expect(finish(one, { offers: ["b", "c"] }, "5.1").offered).toStrictEqual(["a", "b", "c"]);
+    expect(finish(one, {}, "5.1").offered).toBe(one.offered);
+    expect(finish(state, {}).offered).toBeUndefined();
+  });
+
   test("closes the turn with the last result: answer and results enter the history together", () => {
     const open = acting([finished("5.0"), callOf("5.1", { startedAt: 1, name: "other" })]);
     expect(open.history.length).toBe(1);

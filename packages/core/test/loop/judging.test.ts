@@ -324,6 +324,31 @@ describe("the tools offered to a model", () => {
     expect(names({}, { tools }, { readable: true })).toStrictEqual(["read", "reader"]);
   });
 
+  test("include those that results have offered, after all others and in that order", () => {
+    const offered = { when: "offered" } as const;
+    const late = [
+      toolOf("a", offered),
+      toolOf("read"),
+      toolOf("b", offered),
+      toolOf("reader", { when: "capped" }),
+    ];
+    expect(names({}, { tools: late })).toStrictEqual(["read"]);
+    expect(names({}, { tools: late }, { readable: true })).toStrictEqual(["read", "reader"]);
+    // A name of no tool, and one of a tool that waits for something else, are no offers.
+    const state = { offered: ["b", "gone", "reader", "read", "a"] };
+    expect(names({}, { tools: late }, state)).toStrictEqual(["read", "b", "a"]);
+    expect(names({}, { tools: late }, { ...state, readable: true })).toStrictEqual([
+      "read",
+      "reader",
+      "b",
+      "a",
+    ]);
+    expect(names({ hidden: ["b"] }, { tools: late }, state)).toStrictEqual(["read", "a"]);
+    const once = stateOf({}, state, { tools: late });
+    expect(knownTools({ ...once, readable: true })).toBe(knownTools({ ...once, readable: true }));
+    expect(knownTools(once)).toBe(knownTools({ ...once, seq: 99 }));
+  });
+
   test("are the same list as long as the options are, so that identity can be compared", () => {
     const { tools } = options();
     expect(offeredTools(stateOf({}, {}, { tools }))).toBe(tools);

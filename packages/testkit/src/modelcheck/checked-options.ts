@@ -23,6 +23,11 @@ export function cuttingOptions(): Partial<RunOptions> {
   return { context: { cap: { ...cap, exempt: [] } }, tools: [...checkedTools(), reader] };
 }
 
+/** Options of a run with a tool that waits until a result offers it. */
+export function offeringOptions(): Partial<RunOptions> {
+  return { tools: [...checkedTools(), { ...toolFacts("late", "write"), when: "offered" }] };
+}
+
 /** Options of a run whose reads are sub-agents. */
 export function parentOptions(): Partial<RunOptions> {
   const [read, ...others] = checkedTools();

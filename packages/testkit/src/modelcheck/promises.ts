@@ -33,6 +33,8 @@ export interface Shadow {
   readonly ended: number;
   /** A result was cut and its whole text kept. */
   readonly cut: boolean;
+  /** Names of the tools that results have offered. */
+  readonly offers: readonly string[];
   /** Actions since the world last answered. */
   readonly busy: number;
 }
@@ -45,6 +47,7 @@ export const noShadow: Shadow = {
   withdrawn: [],
   ended: 0,
   cut: false,
+  offers: [],
   busy: 0,
 };
 
@@ -105,7 +108,9 @@ export function shadowAfter(shadow: Shadow, record: LogRecord, before: State): S
     case "tool_finished": {
       const call = callOf(before, record.call);
       const taken = call !== undefined && call.result === undefined;
-      return taken && record.result.ref !== undefined ? { ...shadow, cut: true } : shadow;
+      if (!taken) return shadow;
+      const { ref, offers = [] } = record.result;
+      return { ...shadow, cut: shadow.cut || ref !== undefined, offers: [...shadow.offers, ...offers] };
     }
     case "run_ended":
       return { ...shadow, ended: shadow.ended + 1 };
@@ -249,12 +254,14 @@ export function brokenByDecision(
   )
     broken.push("P2: a wait for a time that has passed");
   if (action.do === "call_model") {
-    const waiting = new Set(
-      state.options?.tools.flatMap(({ definition, when }) => (when === undefined ? [] : [definition.name])),
-    );
-    const offered = action.request.tools.filter(({ name }) => waiting.has(name));
-    if (offered.length !== (shadow.cut ? waiting.size : 0))
-      broken.push("the tools that read what was cut are offered exactly when something was");
+    const offered = new Set(action.request.tools.map(({ name }) => name));
+    for (const { definition, when } of state.options?.tools ?? []) {
+      const { name } = definition;
+      if (when === "capped" && offered.has(name) !== shadow.cut)
+        broken.push("the tools that read what was cut are offered exactly when something was");
+      if (when === "offered" && offered.has(name) !== shadow.offers.includes(name))
+        broken.push("a tool that waits to be offered is offered exactly when a result did so");
+    }
   }
   if (action.do === "park" && state.run?.end === undefined && !waitsForSomebody(state))
     broken.push("P6: the run parked, and nobody was asked anything");

@@ -36,6 +36,7 @@ export function keyOf(
     late,
     grace,
     state.readable ?? false,
+    state.offered ?? [],
     inbox.map((one) => one.id),
     (state.left ?? []).map(({ notBefore = now, until }) => [notBefore > now, until > now]),
     // What is a time or an id in the loop's own words may be anything in a user's.

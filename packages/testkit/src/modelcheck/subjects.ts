@@ -16,7 +16,13 @@ import {
 import { managedContext, steerable, stepSequence } from "@rondo/core/presets";
 import { scripted } from "../scripted.ts";
 import { plainWorld } from "./answers.ts";
-import { checkedOptions, cuttingOptions, parentOptions, reconcilingTools } from "./checked-options.ts";
+import {
+  checkedOptions,
+  cuttingOptions,
+  offeringOptions,
+  parentOptions,
+  reconcilingTools,
+} from "./checked-options.ts";
 import type { Fuel } from "./disturbances.ts";
 import type { Subject } from "./explore.ts";
 
@@ -173,6 +179,7 @@ export function subjects(): Subject[] {
       world: plainWorld,
     },
     subject("cutting results", cuttingOptions()),
+    subject("with a tool that is offered later", offeringOptions()),
     subject(
       "as a managed context",
       { toolOrder: "sequential", landing: { omitTools: true, keepOut: true } },

@@ -130,11 +130,14 @@ function toolAnswers({ key, child, question }: Call, state: State): WorldAnswer[
     name: `tool ${key}: ${name}`,
     facts: [{ type: "tool_finished", call: key, result }],
   });
+  const tools = state.options?.tools ?? [];
+  const late = tools.filter(({ when }) => when === "offered").map(({ definition }) => definition.name);
   return [
     finished("ok", { content: text("ok"), isError: false }),
     finished("error", { content: text("Error: no"), isError: true, code: "threw" }),
     finished("done", { content: text("done"), isError: false, done: true }),
     ...(state.options?.context?.cap === undefined ? [] : [finished("cut", cut)]),
+    ...(late.length === 0 ? [] : [finished("offers", { content: text("ok"), isError: false, offers: late })]),
     ...(child === undefined && (question?.round ?? 0) < mostQuestions
       ? [
           {

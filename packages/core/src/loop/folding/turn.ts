@@ -141,9 +141,9 @@ export function finishTool(state: State, run: Run, key: CallKey, result: CallRes
   return changeCall(known, counted, key, (one) => ({ ...one, result, settled: one.settled || !ran }));
 }
 
-/** What a result adds to the state besides the history: the ref of its full text, and entries of the ledger. */
+/** What a result adds to the state besides the history: the ref of its full text, entries of the ledger, and tools that it offers. */
 export function noteKept(state: State, run: Run, call: Call, result: CallResult): State {
-  const { ref, capped, ledger: entries = [] } = result;
+  const { ref, capped, ledger: entries = [], offers } = result;
   const cut = capped !== undefined && ref !== undefined;
   const noted = cut ? [...entries, { kind: "output" as const, ref, tool: call.name }] : entries;
   return {
@@ -151,6 +151,7 @@ export function noteKept(state: State, run: Run, call: Call, result: CallResult)
     ledger: foldLedger(state.ledger, noted, run.steps),
     ...(ref === undefined ? {} : { outputs: state.outputs.push(ref) }),
     ...(cut ? { readable: true as const } : {}),
+    ...(offers === undefined ? {} : { offered: [...new Set([...(state.offered ?? []), ...offers])] }),
   };
 }
 
