@@ -49,8 +49,10 @@ const unasked = oncePer((tools: readonly ToolFacts[]): Known => {
 const asked = oncePer((offered: readonly string[]) =>
   oncePer((tools: readonly ToolFacts[]): Known => {
     const { always, readers } = unasked(tools);
-    const found = offered.flatMap((name) => toolNamed(tools, name) ?? []);
-    const more = found.filter(({ when }) => when === "offered");
+    const more = offered.flatMap((name) => {
+      const one = toolNamed(tools, name);
+      return one?.when === "offered" ? [one] : [];
+    });
     return { always: [...always, ...more], readers: [...readers, ...more] };
   }),
 );
