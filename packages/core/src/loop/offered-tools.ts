@@ -20,7 +20,7 @@ export function knownTools({ options, readable, offered }: State): readonly Tool
   return readable ? readers : always;
 }
 
-/** The tools that the model is offered now: without hidden ones, and only those that the prepareStep hook chose, if it did. */
+/** The tools that the model is offered now: without hidden ones, and only those that the prepareStep hook chose, if it did; then also one that waits to be offered. */
 export function offeredTools(state: RunState): readonly ToolFacts[] {
   const { run } = state;
   const { hidden, landing, prepared } = run;
@@ -28,10 +28,14 @@ export function offeredTools(state: RunState): readonly ToolFacts[] {
   const chosen = (landing === undefined ? preparedOf(run) : prepared)?.tools;
   const tools = knownTools(state);
   if (hidden.length === 0 && chosen === undefined) return tools;
-  return tools.filter(
+  const among = chosen === undefined ? tools : [...tools, ...waiting(state, tools)];
+  return among.filter(
     ({ definition: { name } }) => !hidden.includes(name) && (chosen === undefined || chosen.includes(name)),
   );
 }
+
+const waiting = ({ options }: RunState, known: readonly ToolFacts[]): readonly ToolFacts[] =>
+  options.tools.filter((one) => one.when === "offered" && !known.includes(one));
 
 /** Before and after there is a kept text to read. */
 interface Known {

@@ -344,6 +344,10 @@ describe("the tools offered to a model", () => {
       "a",
     ]);
     expect(names({ hidden: ["b"] }, { tools: late }, state)).toStrictEqual(["read", "a"]);
+    const prepared = { step: 1, tools: ["a", "reader", "read"] };
+    expect(names({ prepared }, { tools: late })).toStrictEqual(["read", "a"]);
+    expect(names({ prepared, hidden: ["a"] }, { tools: late })).toStrictEqual(["read"]);
+    expect(names({ prepared }, { tools: late }, state)).toStrictEqual(["read", "a"]);
     const once = stateOf({}, state, { tools: late });
     expect(knownTools({ ...once, readable: true })).toBe(knownTools({ ...once, readable: true }));
     expect(knownTools(once)).toBe(knownTools({ ...once, seq: 99 }));
