@@ -70,6 +70,7 @@ export interface Plan {
   limits: (typeof limits)[number];
   maxSteps: number;
   onInterrupted: "tell" | "ask";
+  followUps: "together" | "one_by_one";
   /** Number of consecutive runs of the session. */
   runs: number;
   deeds: readonly Deed[];
@@ -104,6 +105,7 @@ export function planOf(seed: number, name: string, mortal: boolean): Plan {
     limits: own ? chance.pick([...limits, "none" as const]) : "none",
     maxSteps: 2 + chance.below(12),
     onInterrupted: chance.is(0.3) ? "ask" : "tell",
+    followUps: own && chance.is(0.3) ? "one_by_one" : "together",
     runs: face === "session" && !mortal && chance.is(0.4) ? 2 : 1,
     deeds: chance.many(chance.is(0.6) ? 1 + chance.below(3) : 0, () => deedOf(chance)),
     chosen: own && chance.is(0.3) ? chance.pick(protocolNames.filter((one) => one !== protocol)) : undefined,

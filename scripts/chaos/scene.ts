@@ -112,7 +112,8 @@ function presetOf(
   const chosen = plan.chosen === undefined ? undefined : modelOf(plan, plan.chosen, addresses);
   const wishes = plan.hooks ? hooksOf(plan, seed) : {};
   const hooks = chosen === undefined ? wishes : choosing(plan, seed, chosen, wishes);
-  const shared = { clocks, abortGraceMs: graceMs, onInterrupted: plan.onInterrupted };
+  const { onInterrupted, followUps } = plan;
+  const shared = { clocks, abortGraceMs: graceMs, onInterrupted };
   switch (plan.preset) {
     case "default":
       return {
@@ -125,6 +126,7 @@ function presetOf(
         ...(chosen === undefined ? {} : { models: [chosen] }),
         ...(plan.output ? { output } : {}),
         ...limitsOf(plan),
+        followUps,
         retry: { ...retry, attempts: 4 },
         context: { cap: { bytes: 8_000 }, ...(plan.window === undefined ? {} : { compaction: { at: 0.6 } }) },
       } as AgentOptions;

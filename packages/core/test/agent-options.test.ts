@@ -96,6 +96,7 @@ describe("an agent's options", () => {
     ],
     [{ toolTimeoutMs: 0 }, "option toolTimeoutMs: a finite number above 0 is needed, not 0"],
     [{ maxConcurrentTools: 1.5 }, "option maxConcurrentTools: a whole number above 0 is needed, not 1.5"],
+    [{ followUps: "all" }, 'option followUps: one of together, one_by_one is needed, not "all"'],
     [{ steering: "later" }, 'option steering: one of between_calls, after_calls is needed, not "later"'],
     [{ toolOrder: "both" }, 'option toolOrder: one of by_effect, sequential, parallel is needed, not "both"'],
     [{ abortGraceMs: -1 }, "option abortGraceMs: a finite number of at least 0 is needed, not -1"],

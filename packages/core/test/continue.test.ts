@@ -1,6 +1,6 @@
 // A session goes on without a new word: after an error, and where another agent takes it over.
 
-import { Agent, memoryJournal, resolve, type Session, toolResult } from "@rondo/core";
+import { Agent, memoryJournal, resolve, type Session, textOf, toolResult } from "@rondo/core";
 import { explain } from "@rondo/core/explain";
 import { call, fail, hold, replayTest, say, scripted } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
@@ -103,6 +103,45 @@ describe("continue", () => {
       "assistant: Two.",
       "user: Later.",
       "assistant: Three.",
+    ]);
+  });
+
+  test("delivers follow-ups together, or one by one, each once the one before it is answered", async () => {
+    const said = async (options: object): Promise<string[]> => {
+      const model = scripted([say("One."), say("Two."), say("Three."), say("Four.")]);
+      const session = await new Agent({ model, ...options }).open("s");
+      await session.send("Hi.");
+      session.followUp("First.");
+      session.followUp("Second.");
+      session.steer("Now.");
+      session.steer("At once.");
+      return shortly((await session.continue()).messages).slice(2);
+    };
+    const steering = ["user: Now.", "user: At once.", "assistant: Two."];
+    const together = [...steering, "user: First.", "user: Second.", "assistant: Three."];
+    expect(await said({})).toEqual(together);
+    expect(await said({ followUps: "together" })).toEqual(together);
+    expect(await said({ followUps: "one_by_one" })).toEqual([
+      ...steering,
+      "user: First.",
+      "assistant: Three.",
+      "user: Second.",
+      "assistant: Four.",
+    ]);
+  });
+
+  test("keeps a follow-up whose turn had not come when the run failed", async () => {
+    const model = scripted([fail("auth"), say("One."), say("Two.")]);
+    const session = await new Agent({ model, followUps: "one_by_one", ...quick }).open("s");
+    session.followUp("First.");
+    session.followUp("Second.");
+    expect((await session.continue()).end?.reason).toBe("error");
+    expect(session.queued.map(({ message }) => textOf(message))).toEqual(["Second."]);
+    expect(shortly((await session.continue()).messages)).toEqual([
+      "user: First.",
+      "assistant: One.",
+      "user: Second.",
+      "assistant: Two.",
     ]);
   });
 

@@ -34,7 +34,7 @@ import {
   wait,
   waitForRetry,
 } from "./deciding/consulting.ts";
-import { deliver, deliverAll } from "./deciding/delivering.ts";
+import { deliver, deliverAny } from "./deciding/delivering.ts";
 import {
   badOutput,
   checkLanded,
@@ -127,7 +127,7 @@ export const table: Table = {
       "a turn was judged to complete the run, and more messages are queued",
       "deliver them and continue",
       ["ready"],
-      (state) => (state.run.stopping?.reason === "completed" ? deliverAll(state) : undefined),
+      (state) => (state.run.stopping?.reason === "completed" ? deliverAny(state) : undefined),
     ),
     row("a turn was judged to stop the run", "end the run", ["idle"], endStopped),
     row(
@@ -137,14 +137,14 @@ export const table: Table = {
       (state, rules) => {
         const { only } = state.run;
         if (only === undefined) return undefined;
-        return only === "clearing" ? endClearing() : (deliverAll(state) ?? endCompaction(state, rules));
+        return only === "clearing" ? endClearing() : (deliverAny(state) ?? endCompaction(state, rules));
       },
     ),
     row(
       "the run was started without a message, and the model has nothing to answer",
       "deliver queued messages, or end the run",
       ["ready", "idle"],
-      (state) => (hasNothingToAnswer(state) ? (deliverAll(state) ?? endGoingOn()) : undefined),
+      (state) => (hasNothingToAnswer(state) ? (deliverAny(state) ?? endGoingOn()) : undefined),
     ),
     row("a rule's time has come", "record its decision", ["ready", "idle"], timedDecision),
     row("a retry is waiting", "wait", ["ready", "cancelling"], waitForRetry),

@@ -62,6 +62,8 @@ export interface RunOptions {
   toolOrder: "by_effect" | "sequential" | "parallel";
   /** When a steering message is delivered while calls run one after another. Absent: between two of them. */
   steering?: "after_calls";
+  /** Follow-ups are delivered one at a time. Absent: all that are queued together. */
+  followUps?: "one_by_one";
   maxConcurrentTools: number;
   maxCallsPerTurn: number;
   autoExecuteTools: boolean;

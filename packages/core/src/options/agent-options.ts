@@ -124,6 +124,8 @@ export interface AgentOptions<Output = unknown> {
    * not one that was approved. `after_calls`: when all have run. Default: `between_calls`.
    */
   steering?: "between_calls" | "after_calls";
+  /** Whether the follow-ups that are queued when the run would end are delivered `together`, or `one_by_one`: the next once the one before is answered. Default: `together`. */
+  followUps?: "together" | "one_by_one";
   /**
    * What happens to a `write` that a crash interrupted, if its tool cannot find out the outcome (`reconcile`). `tell`: the model
    * reads that the outcome is unknown. `ask`: the run parks; `approve` runs the call again, `deny` tells the model. Default: `tell`.
@@ -285,6 +287,7 @@ export const agentChecks: ChecksOf<AgentOptions> = {
   maxCallsPerTurn: count,
   toolOrder: oneOf("by_effect", "sequential", "parallel"),
   steering: oneOf("between_calls", "after_calls"),
+  followUps: oneOf("together", "one_by_one"),
   onInterrupted: oneOf("tell", "ask"),
   onChanged: oneOf("continue", "refuse"),
   abortGraceMs: finite0,

@@ -148,6 +148,7 @@ function factsOf(
     texts: given.texts === undefined ? ownTexts() : textsDigest(rules.texts),
     toolOrder: given.toolOrder ?? "by_effect",
     ...(given.steering === "after_calls" ? { steering: "after_calls" } : {}),
+    ...(given.followUps === "one_by_one" ? { followUps: "one_by_one" } : {}),
     maxConcurrentTools: given.maxConcurrentTools ?? 8,
     maxCallsPerTurn: given.maxCallsPerTurn ?? 32,
     autoExecuteTools: given.autoExecuteTools ?? true,

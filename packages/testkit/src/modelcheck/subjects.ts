@@ -60,6 +60,12 @@ export function subjects(): Subject[] {
     subject("aborted", {}, {}, { ...calm, abort: 1 }),
     subject("spoken to", {}, {}, { ...calm, steer: 1, followUp: 1 }),
     subject("spoken to, and words taken back", {}, {}, { ...calm, steer: 1, followUp: 1, withdraw: 2 }),
+    subject(
+      "spoken to, one by one",
+      { followUps: "one_by_one" },
+      {},
+      { ...calm, steer: 1, followUp: 2, abort: 1, withdraw: 1 },
+    ),
     subject("in sequence", { toolOrder: "sequential" }, {}, all),
     subject("in parallel", { toolOrder: "parallel", maxConcurrentTools: 3 }),
     subject("with every hook", {

@@ -91,6 +91,7 @@ const optionNames: { readonly [name in keyof Required<AgentOptions>]: true } = {
   maxCallsPerTurn: true,
   toolOrder: true,
   steering: true,
+  followUps: true,
   onInterrupted: true,
   onChanged: true,
   abortGraceMs: true,
