@@ -344,6 +344,7 @@ describe("the tools offered to a model", () => {
       "a",
     ]);
     expect(names({ hidden: ["b"] }, { tools: late }, state)).toStrictEqual(["read", "a"]);
+    expect(names({ hidden: ["read"] }, { tools: late })).toStrictEqual([]);
     const prepared = { step: 1, tools: ["a", "reader", "read"] };
     expect(names({ prepared }, { tools: late })).toStrictEqual(["read", "a"]);
     expect(names({ prepared, hidden: ["a"] }, { tools: late })).toStrictEqual(["read"]);

@@ -507,6 +507,16 @@ describe("a run that finishes", () => {
     });
     expect(rowOf(finishing({}))).toBe("the answer is final");
   });
+
+  test("delivers follow-ups together or one by one, and steering always together", () => {
+    const follows = { inbox: [queued("a", "follow_up"), queued("b", "follow_up")] };
+    const steers = { inbox: [queued("c", "steer"), queued("d", "steer")] };
+    const single = { followUps: "one_by_one" } as const;
+    expect(onlyFact(finishing({}, follows))).toMatchObject({ ids: ["a", "b"] });
+    expect(onlyFact(finishing({}, follows, single))).toMatchObject({ ids: ["a"] });
+    expect(onlyFact(finishing({}, steers))).toMatchObject({ ids: ["c", "d"] });
+    expect(onlyFact(finishing({}, steers, single))).toMatchObject({ ids: ["c", "d"] });
+  });
 });
 
 describe("a run whose model is asked, or that compacts", () => {
