@@ -38,6 +38,7 @@ export const ambiguous: { readonly [what: string]: string } = {
   "R192-ended-thoughts expect.loop_outcome: fail": "an end by the rule against repetition is an error, too",
   "R222-turns expect.loop_outcome: final": "a session that was loaded comes to its end as well",
   "R222-page expect.loop_outcome: final": "a session that was loaded comes to its end as well",
+  "R222-longer expect.loop_outcome: final": "a session that was loaded comes to its end as well",
   "R225-several turns[0].loop_outcome: run_tools_then_continue":
     "a real tool that refuses has run, and has come to nothing",
   "R222x expect.loop_outcome: final": "a session that was loaded comes to its end as well",
