@@ -3,8 +3,9 @@
 // One line is one group, so a group is kept or lost whole: {"crc":"9ae0daaf","seq":0,"records":[…]} and a line feed. The
 // checksum covers everything after it. CRC-32 finds what disks and crashes do (cut, zeroed, flipped bytes) at more than
 // a gigabyte per second; against somebody who edits the file no checksum inside it helps. A line counts once its line
-// feed is there. Bytes after the last line feed were never acknowledged: a torn tail. A file that was rotated ends in
-// a seal, {"crc":"…","seq":120,"next":2}; the session continues in the next file.
+// feed is there. Bytes after the last line feed were never acknowledged: a torn tail. A power failure may also leave a
+// hole of zero bytes in the last line, and zero bytes behind it: that is a torn tail, too. A file that was rotated ends
+// in a seal, {"crc":"…","seq":120,"next":2}; the session continues in the next file.
 
 import { readSync } from "node:fs";
 import { crc32 } from "node:zlib";
