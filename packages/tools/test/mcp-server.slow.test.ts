@@ -47,7 +47,12 @@ test("a call that takes too long is answered so and cancelled at the server, who
 
 test("a server that dies within a call is an error that the model reads, and so are later calls (F217)", async () => {
   const client = await connected();
-  const { results } = await ran(client, [call("look"), call("die"), call("look", { again: true }), say("done")]);
+  const { results } = await ran(client, [
+    call("look"),
+    call("die"),
+    call("look", { again: true }),
+    say("done"),
+  ]);
   expect(results).toEqual([
     "fine: look is done",
     expect.stringMatching(/^error: .*closed/i),
