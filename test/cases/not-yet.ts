@@ -22,6 +22,7 @@ export const ambiguous: { readonly [what: string]: string } = {
     "credentials that may not do this are a matter of credentials",
   "R225-between turns[0].loop_outcome: run_tools_then_continue":
     "a real tool that refuses has run, and has come to nothing",
+  "R178-deadline expect.loop_outcome: fail": "an end at a limit whose last call failed is an error, too",
   "R184-ollama-native expect.error_kind: null":
     "an answer to a cut prompt is both an answer and a matter for a warning",
   "R185xb expect.error_kind: null":
