@@ -68,7 +68,7 @@ export function endSummary(
   const next: Run = {
     ...run,
     modelCalls: run.modelCalls + 1,
-    spend: spendMore(state, run, usage, hasFailed, summariser),
+    spend: spendMore(state, run, hasFailed ? { usage } : record.message, summariser),
     compacting: after,
   };
   const windows = hasFailed ? windowsOf(state, record.error, summariser) : {};
