@@ -4,7 +4,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
-import { Agent, type RondoError, type RondoEvent, textOf } from "@rondo/core";
+import { Agent, type Message, type RondoError, type RondoEvent, type Tool, textOf } from "@rondo/core";
 import { call, say, scripted } from "@rondo/testkit";
 import { type McpCallOptions, type McpClient, mcpTools } from "@rondo/tools";
 import { afterEach, describe, expect, it } from "vitest";
@@ -208,6 +208,23 @@ describe("a client", () => {
     const tools = await mcpTools(client as unknown as McpClient, { permission: "allow" });
     await new Agent({ model: scripted([call("look", { at: 1 }), say("done")]), tools }).run("go");
     expect(given).toEqual([{ name: "look", arguments: { at: 1 } }, "function"]);
+  });
+
+  it("whose structured content is very long, or holds itself, is read all the same", async () => {
+    const long = { rows: Array.from({ length: 300_000 }, (_, at) => at) };
+    const round: Record<string, unknown> = { kind: "round" };
+    round.self = round;
+    for (const structuredContent of [long, round]) {
+      const client: McpClient = {
+        listTools: async () => ({ tools: [{ name: "look", inputSchema: { type: "object" } }] }),
+        callTool: async () => ({ content: [{ type: "text", text: "seen" }], structuredContent }),
+      };
+      const [look] = await mcpTools(client, { permission: "allow" });
+      const agent = new Agent({ model: scripted([call("look"), say("done")]), tools: [look as Tool] });
+      const result = (await agent.run("go")).messages[2] as Message;
+      expect(result).toMatchObject({ role: "tool", isError: false });
+      expect(textOf(result)).toMatch(/^seen\n?\{"(rows|kind)":/);
+    }
   });
 
   it("whose server gives one page for ever is left after the second", async () => {

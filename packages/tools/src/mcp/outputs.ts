@@ -37,8 +37,10 @@ function isTold(structured: Json, text: string): boolean {
   for (let one = left.pop(); one !== undefined && looked < mostLooked; one = left.pop()) {
     if (typeof one === "object" && one !== null) {
       // A client in this process may give an object that holds itself.
-      if (!seen.has(one)) left.push(...Object.values(one));
+      if (seen.has(one)) continue;
       seen.add(one);
+      // One by one: a long list has more values than a call takes as arguments.
+      for (const value of Object.values(one)) left.push(value);
     } else if (one !== null) {
       looked += 1;
       if (!spellings(String(one)).some((spelling) => text.includes(spelling))) return false;
