@@ -11,7 +11,8 @@ import { check, operators } from "../scripts/cases/operators.ts";
 import { observe, perform } from "../scripts/cases/perform.ts";
 import { refusable } from "../scripts/cases/requests.ts";
 import { runCases } from "../scripts/cases/run-cases.ts";
-import { chunkings } from "../scripts/cases/wire.ts";
+import { chunkings, quickChunkings } from "../scripts/cases/wire.ts";
+import { Tap, tapped } from "../scripts/cases/wire-server.ts";
 
 const chunk = (delta: object, finish_reason: string | null = null): string =>
   `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
@@ -136,6 +137,27 @@ describe("what was told and stored may be asserted", () => {
 
 test("a case that comes out as expected passes in every chunking", async () => {
   expect(await perform(readCase(JSON.stringify(plain)), chunkings)).toEqual([]);
+});
+
+test("single bytes that are cut where they are read are single bytes to whoever reads, who may stop at any", async () => {
+  const one = readCase(JSON.stringify(plain));
+  expect(await perform(one, quickChunkings)).toEqual([]);
+  expect(await perform(one, ["bytes", "split"])).toEqual([]);
+  const tap = new Tap();
+  tap.most = 1;
+  const body = Buffer.from("é data");
+  const response = {
+    status: 200,
+    header: () => null,
+    read: async (sink: (chunk: Uint8Array) => unknown) => void sink(body),
+    discard: () => {},
+  };
+  const client = tapped({ request: async () => response } as never, tap);
+  const pieces: number[][] = [];
+  const { read } = await client.request({} as never);
+  await read((piece) => pieces.push([...piece]) < 4);
+  expect(pieces).toEqual([[0xc3], [0xa9], [0x20], [0x64]]);
+  expect(tap.read).toBe(4);
 });
 
 describe("the protocol of a case is", () => {

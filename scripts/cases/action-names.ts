@@ -16,7 +16,16 @@ const deeds: readonly (readonly [RegExp, string])[] = [
 const times: readonly (readonly [RegExp, string])[] = [
   [/^(?:before|before_start|before_run|run_start)$/, "start"],
   [/^(?:chunk|sse_frame)$/, "frame"],
-  [/^(?:delta|text_delta|first_delta|first_event)$/, "event"],
+  [/^(?:delta|text_delta|first_(?:delta|event|token|text))$/, "event"],
+  [
+    /^(?:(?:in_|during_)?compaction|compact(?:ing|ion_start)|summary(?:_started)?|summari[sz]ing|during_summary)$/,
+    "compaction_started",
+  ],
+  [/^(?:after_compaction|compaction_(?:end|ended|done)|compacted)$/, "compaction_finished"],
+  [
+    /^(?:(?:in_|during_)?(?:child|sub_?agent)|(?:child|sub_?agent)_start|child_started|(?:agent_)?spawned)$/,
+    "sub_agent_started",
+  ],
   [/^(?:tool_start|tool_running|tool_called|in_tool|during_tool|tool_executing)$/, "tool_started"],
   [
     /^(?:between_turns|after_tool|after_tool_result|tool_(?:done|end|ended|result|settled))$/,

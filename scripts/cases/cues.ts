@@ -1,6 +1,7 @@
 // The room of cues: when an action of a case is due.
 //
-// `frame:6`, `request:2` (arrived, not yet answered), `event:1`, `tool_started`, `tool_started+50ms`, `backoff_started+50ms`, `start`, `settled`, `later`, `end`.
+// `frame:6`, `request:2` (arrived, not yet answered), `event:1`, `tool_started`, `tool_started:2` (the second time), `tool_started+50ms`, `backoff_started+50ms`,
+// `compaction_started`, `sub_agent_started`, `start`, `settled`, `later`, `end`.
 // Each action runs once, at the first occurrence of its cue. An action due some time after a frame does not delay the next frame.
 
 import { usualTime } from "./action-names.ts";
@@ -24,6 +25,9 @@ const words = new Set([
   "tool_finished",
   "backoff_started",
   "approval_requested",
+  "compaction_started",
+  "compaction_finished",
+  "sub_agent_started",
   "settled",
   "later",
   "end",
@@ -40,6 +44,8 @@ export class Cues {
   readonly #clock: VirtualClock;
   readonly #act: (action: CaseAction) => Promise<void>;
   readonly #later: (acting: Promise<void>) => void;
+  /** How often each word occurred whose occurrences are not numbered. */
+  readonly #times = new Map<string, number>();
 
   /**
    * @param later registers work that must finish before the play ends
@@ -63,7 +69,11 @@ export class Cues {
 
   /** The actions due at this cue, if any, as a function that performs them. */
   at(word: string, number?: number): (() => Promise<void>) | undefined {
-    const due = this.#cues.filter((cue) => !cue.done && cue.word === word && cue.number === number);
+    const times = (this.#times.get(word) ?? 0) + 1;
+    this.#times.set(word, times);
+    const isNow = (cue: Cue): boolean =>
+      cue.number === number || (number === undefined && cue.number === times);
+    const due = this.#cues.filter((cue) => !cue.done && cue.word === word && isNow(cue));
     if (due.length === 0) return undefined;
     for (const cue of due) cue.done = true;
     if (word !== "frame" || due.every(({ delayMs }) => delayMs === 0)) return () => this.#perform(due);

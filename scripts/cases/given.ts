@@ -101,9 +101,13 @@ const limitNames: readonly (readonly [RegExp, string])[] = [
   [/^max_(?:parallel(?:_tools?)?(?:_calls)?|concurrent_tools|concurrency|tool_concurrency)$/, "max_parallel"],
   [/^max_(?:tool_)?(?:result|output)_(?:chars|characters|length)$/, "max_tool_result_chars"],
   [/^(?:token_budget|max_total_tokens|max_run_tokens)$/, "max_tokens_total"],
-  [/^(?:deadline|run_timeout|max_run|max_wall(?:_clock)?|time_budget)_ms$/, "max_duration_ms"],
+  [/^(?:deadline|run_timeout|max_run(?:time)?|(?:max_)?wall(?:_clock)?|time_budget)_ms$/, "max_duration_ms"],
+  [/^(?:(?:max_)?(?:cost|budget)_(?:limit_)?usd|max_usd)$/, "max_cost_usd"],
+  [/^(?:model_)?prices?$/, "price"],
+  [/^(?:retries|retry_count)$/, "max_retries"],
+  [/^(?:exempt(?:_tools)?|repeat_exempt)$/, "exempt_tools"],
   [/^(?:max_empty_(?:nudges|retries|answers)|empty_nudges)$/, "max_nudges"],
-  [/^(?:grace|abort_timeout|settle)_ms$/, "abort_grace_ms"],
+  [/^(?:grace(?:_period)?|abort_timeout|settle)_ms$/, "abort_grace_ms"],
   [/^(?:context_(?:limit|tokens|length|size)|window|max_context_tokens)$/, "context_window"],
   [/^max_(?:depth_of_agents|agent_depth|subagent_depth|sub_agent_depth)$/, "max_depth"],
   [/^max_(?:subagents|sub_agents|children)$/, "max_sub_agents"],
@@ -260,6 +264,19 @@ const mappers: { readonly [option: string]: Mapper } = {
   },
   max_duration_ms: (value: number, { agent }) => {
     agent.budget = { ...agent.budget, ms: value };
+  },
+  // A limit in dollars needs a price; a case that names none means any.
+  max_cost_usd: (value: number, to) => {
+    to.agent.budget = { ...to.agent.budget, usd: value };
+    to.facts = { price: { input: 3, output: 15 }, ...to.facts };
+  },
+  // US dollars for a million tokens.
+  price: (value: { input: number; output: number }, to) => {
+    demandKnown("given.options.price", value, "input output");
+    to.facts = { ...to.facts, price: value };
+  },
+  exempt_tools: (value: string[], { agent }) => {
+    agent.repeats = { ...agent.repeats, exempt: value };
   },
   max_nudges: (value: number, { agent }) => {
     agent.emptyNudges = value;

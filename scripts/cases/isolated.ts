@@ -72,8 +72,9 @@ export async function measure(one: Case, chunking: Chunking): Promise<Observatio
   const { seen, timers, listeners, folder } = await left(one, chunking);
   const spent = process.cpuUsage(cpu);
   clearInterval(sampling);
-  // Give released connections a moment to close.
-  await new Promise((resolve) => setTimeout(resolve, 400));
+  // Give released connections a moment to close, and processes that ignore SIGTERM the time until their SIGKILL.
+  await passed(400);
+  for (let waited = 400; leftProcesses(folder) > 0 && waited < mostWaited; waited += 50) await passed(50);
   return {
     ...seen,
     process: {
@@ -88,6 +89,11 @@ export async function measure(one: Case, chunking: Chunking): Promise<Observatio
     },
   };
 }
+
+/** How long processes of the play may take to end, in milliseconds of real time. */
+const mostWaited = 1_500;
+
+const passed = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 const asksFor = (one: Case, member: "max_cpu_ms" | "max_heap_growth_mb"): boolean =>
   [one.expect, one.final_expect].some((part) => part?.[member] !== undefined);

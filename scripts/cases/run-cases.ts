@@ -4,6 +4,7 @@ import { messageOf } from "@rondo/core";
 import { type Case, readCase, Unsupported } from "./format.ts";
 import type { Observation } from "./observation.ts";
 import { perform } from "./perform.ts";
+import type { Chunking } from "./wire.ts";
 
 export interface CaseResult {
   id: string;
@@ -33,14 +34,16 @@ export function readCases(text: string): (Case | CaseResult)[] {
  * Plays the cases of a JSONL text.
  * @param only ids to play; default: all
  * @param hear told of each case that passes in its first chunking what was seen there
+ * @param cuts how the bodies are split, one after the other
  */
 export function runCases(
   text: string,
   only?: ReadonlySet<string>,
   hear?: (one: Case, seen: Observation) => void,
+  cuts?: readonly Chunking[],
 ): AsyncGenerator<CaseResult> {
   const all = readCases(text).filter((one) => only === undefined || only.has(one.id));
-  return fewAtATime(all, (one) => resultOf(one, hear));
+  return fewAtATime(all, (one) => resultOf(one, hear, cuts));
 }
 
 /** Does the work of each item, a few at a time because most of it is waiting, and gives what comes of them in order. */
@@ -61,10 +64,11 @@ async function* fewAtATime<Item, Result>(
 async function resultOf(
   one: Case | CaseResult,
   hear?: (one: Case, seen: Observation) => void,
+  cuts?: readonly Chunking[],
 ): Promise<CaseResult> {
   if ("reasons" in one) return one;
   try {
-    return { id: one.id, reasons: await perform(one, undefined, hear) };
+    return { id: one.id, reasons: await perform(one, cuts, hear) };
   } catch (thrown) {
     const words =
       thrown instanceof Unsupported

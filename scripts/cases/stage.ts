@@ -54,7 +54,11 @@ export class Stage {
       stored !== undefined
         ? new OtherProcesses("jsonl", sessionId, stored.history)
         : needsOthers(one.actions)
-          ? new OtherProcesses(chunking === "bytes" ? "jsonl" : "sqlite", sessionId, firstPrompt(one))
+          ? new OtherProcesses(
+              chunking === "bytes" || chunking === "split" ? "jsonl" : "sqlite",
+              sessionId,
+              firstPrompt(one),
+            )
           : undefined;
     this.#journal = this.#others?.journal ?? memoryJournal();
     this.#script = new Script(one, protocolOf(one.provider), persist === true || repeatsItself(one), () =>

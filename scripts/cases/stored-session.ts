@@ -3,14 +3,14 @@
 // The file is in no agent's format. Its whole lines give the conversation; the torn tail is appended byte for byte to
 // Rondo's own file of such a session.
 
-import { type Message, textOf } from "@rondo/core";
+import { callsOf, type Message, textOf } from "@rondo/core";
 import type { Case, Data } from "./format.ts";
 import { historyOf } from "./given-messages.ts";
 import { needsOthers } from "./other-processes.ts";
 
 export interface StoredSession {
   history: Message[];
-  /** The texts in it. */
+  /** The texts in it, without those of results that answer no call, or one that is answered already: they have no place in a conversation. */
   texts: string[];
   torn: string;
 }
@@ -25,12 +25,24 @@ export function storedSession(one: Case): StoredSession | undefined {
   const left = lines.slice(lines.findLastIndex((line) => read(line).length > 0) + 1).join("\n");
   const torn = left.includes("\0") ? left : left.trimEnd();
   const history = historyOf({ ...one.given, history: whole }, one.provider);
-  const texts = history.map((said) => textOf(said)).filter((text) => text !== "");
+  const texts = history
+    .filter((said, at) => said.role !== "tool" || answers(said.callId, history.slice(0, at)))
+    .map((said) => textOf(said))
+    .filter((text) => text !== "");
   return {
     history: history.some((said) => said.role === "user") ? history : [goOn, ...history],
     texts,
     torn,
   };
+}
+
+/** Whether a result answers a call among the messages before it. */
+function answers(call: string, before: readonly Message[]): boolean {
+  const called = before.findLastIndex(
+    (said) => said.role === "assistant" && callsOf(said).some(({ id }) => id === call),
+  );
+  const answered = before.findLastIndex((said) => said.role === "tool" && said.callId === call);
+  return called > answered;
 }
 
 const goOn: Message = { role: "user", content: [{ type: "text", text: "go on" }] };

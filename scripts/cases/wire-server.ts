@@ -30,6 +30,8 @@ export interface Exchange {
 export class Tap {
   read = 0;
   over = false;
+  /** The most bytes that the reader is given at once. */
+  most = Number.POSITIVE_INFINITY;
   #wake: (() => void) | undefined;
 
   start(): void {
@@ -65,9 +67,13 @@ export function tapped(client: HttpClient, tap: Tap): HttpClient {
     read: async (sink) => {
       try {
         await response.read((chunk) => {
-          const more = sink(chunk);
-          tap.note(chunk.length);
-          return more;
+          for (let at = 0; at < chunk.length; at += tap.most) {
+            const piece = chunk.subarray(at, at + tap.most);
+            const more = sink(piece);
+            tap.note(piece.length);
+            if (more === false) return false;
+          }
+          return true;
         });
       } finally {
         tap.end();
@@ -189,6 +195,7 @@ export class WireServer {
     const { chunking, tap, atFrame } = this.#parts;
     const { served } = exchange;
     const { frameDelayMs = 0 } = served;
+    if (chunking === "split") tap.most = pieceOf(served);
     // With a compressed body the client reads other bytes than were sent, so the reader's position cannot be awaited.
     const packed =
       served.frames[0]?.[0] === 0x1f ||
@@ -217,7 +224,7 @@ export class WireServer {
       if (chunking === "whole" && acting === undefined && !last && frameDelayMs === 0) continue;
       const whole = Buffer.concat(held);
       held = [];
-      for (const piece of cut(whole, chunking, served.long)) await send(piece);
+      for (const piece of cut(whole, chunking, served)) await send(piece);
       if (acting !== undefined) {
         await read(sent);
         await realSleep(0);
@@ -248,8 +255,11 @@ export class WireServer {
 }
 
 /** Bodies too long for single bytes are cut into pieces of an odd length instead. */
-function* cut(whole: Buffer, chunking: Chunking, long: boolean): Generator<Buffer> {
-  const size = long ? (chunking === "whole" ? whole.length : chunking === "bytes" ? 1021 : 16_381) : 1;
+const pieceOf = ({ long }: Served): number => (long ? 1021 : 1);
+
+function* cut(whole: Buffer, chunking: Chunking, served: Served): Generator<Buffer> {
+  const { long } = served;
+  const size = chunking === "bytes" ? pieceOf(served) : chunking === "whole" ? whole.length : 16_381;
   if (!long && chunking !== "bytes") {
     yield whole;
     return;

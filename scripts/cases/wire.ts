@@ -4,10 +4,15 @@ import { Unsupported, type Wire } from "./format.ts";
 import { generated } from "./generated.ts";
 import { anthropicEnd, anthropicEvent, anthropicStart, chatChunk } from "./made-frames.ts";
 
-/** How a body is split on the network. */
-export type Chunking = "frames" | "bytes" | "whole";
+/**
+ * How a body is split on the network. `split`: its reader gets single bytes, as with `bytes`, but they are cut where it reads: the same
+ * to whatever is above the HTTP client, at a quarter of the time.
+ */
+export type Chunking = "frames" | "bytes" | "whole" | "split";
 
 export const chunkings: readonly Chunking[] = ["frames", "bytes", "whole"];
+/** The same for many cases: what the HTTP client makes of single bytes need not be tried with each of them. */
+export const quickChunkings: readonly Chunking[] = ["frames", "split", "whole"];
 
 /** The format of a provider's bodies. */
 export type Protocol = "anthropic" | "openai-chat" | "openai-responses" | "google" | "bedrock" | "ollama";

@@ -22,6 +22,7 @@ export const ambiguous: { readonly [what: string]: string } = {
     "credentials that may not do this are a matter of credentials",
   "R225-between turns[0].loop_outcome: run_tools_then_continue":
     "a real tool that refuses has run, and has come to nothing",
+  "R178-deadline expect.loop_outcome: fail": "an end at a limit whose last call failed is an error, too",
   "R184-ollama-native expect.error_kind: null":
     "an answer to a cut prompt is both an answer and a matter for a warning",
   "R185xb expect.error_kind: null":
@@ -38,6 +39,9 @@ export const ambiguous: { readonly [what: string]: string } = {
   "R192-ended-thoughts expect.loop_outcome: fail": "an end by the rule against repetition is an error, too",
   "R222-turns expect.loop_outcome: final": "a session that was loaded comes to its end as well",
   "R222-page expect.loop_outcome: final": "a session that was loaded comes to its end as well",
+  "R222-longer expect.loop_outcome: final": "a session that was loaded comes to its end as well",
+  "R222-second-result expect.loop_outcome: final": "a session that was loaded comes to its end as well",
+  "R222-lost-call expect.loop_outcome: final": "a session that was loaded comes to its end as well",
   "R225-several turns[0].loop_outcome: run_tools_then_continue":
     "a real tool that refuses has run, and has come to nothing",
   "R222x expect.loop_outcome: final": "a session that was loaded comes to its end as well",
@@ -47,6 +51,8 @@ export const ambiguous: { readonly [what: string]: string } = {
     "a real tool that refuses has run, and has come to nothing",
   "R242xe expect.loop_outcome: run_tools_then_continue": "of running and refusing it is the running",
   "R048 expect.loop_outcome: run_tools_then_continue": "it runs its tools, and goes on with the message",
+  "R219-second expect.loop_outcome: run_tools_then_continue":
+    "it runs its tools, and goes on with the message",
   "R218-steer expect.loop_outcome: run_tools_then_continue":
     "it runs its tools, and goes on with the message",
 };

@@ -7,12 +7,15 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { toothless } from "../../scripts/cases/falsify.ts";
+import type { Case } from "../../scripts/cases/format.ts";
+import type { Observation } from "../../scripts/cases/observation.ts";
 import { refusable } from "../../scripts/cases/requests.ts";
 import { runCases } from "../../scripts/cases/run-cases.ts";
+import { type Chunking, chunkings } from "../../scripts/cases/wire.ts";
 import { ambiguous, notYet } from "./not-yet.ts";
 
-/** Plays the cases of a file in this folder. */
-export function playCases(name: string): void {
+/** Plays the cases of a file in this folder, with their bodies split in these ways. */
+export function playCases(name: string, cuts: readonly Chunking[] = chunkings): void {
   describe(`the cases of ${name}`, () => {
     /** Why cases failed, by their ids; nothing where they passed. */
     const reasons = new Map<string, readonly string[]>();
@@ -24,12 +27,13 @@ export function playCases(name: string): void {
 
     beforeAll(async () => {
       const text = readFileSync(join(import.meta.dirname, name), "utf8");
-      const played = runCases(text, undefined, (one, seen) => {
+      const hear = (one: Case, seen: Observation): void => {
         if (Object.hasOwn(notYet, one.id)) return;
         doubted.add(one.id);
         without.push(...toothless(one, seen).map((what) => `${one.id} ${what}`));
         refused.push(...refusable(one, seen).map((what) => `${one.id} ${what}`));
-      });
+      };
+      const played = runCases(text, undefined, hear, cuts);
       for await (const result of played) reasons.set(result.id, result.reasons);
       expect(reasons.size).toBeGreaterThan(10);
     }, 900_000);

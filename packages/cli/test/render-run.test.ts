@@ -100,12 +100,13 @@ describe("a rendered run", () => {
   it("leads from a call that is a sub-agent to its session, and back", async () => {
     const journal = memoryJournal();
     const child = new Agent({ model: scripted([say("done")]) });
+    const spent = { inputTokens: 60, outputTokens: 40 };
     const helper = subAgent({ name: "helper", description: "helps", agent: child });
     const parent = new Agent({
-      model: scripted([call("helper", { task: "t" }), say("end")]),
+      model: scripted([[call("helper", { task: "t" }), usage(spent)], say("end")]),
       tools: [helper],
       journal,
-      budget: { tokens: 900 },
+      budget: { tokens: 1_000 },
     });
     await parent.run("go", { session: "p" });
     const session = journal.list().find(({ id }) => id !== "p")?.id ?? "";

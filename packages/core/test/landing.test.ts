@@ -124,3 +124,34 @@ test("an unreadable landing answer leaves the run its last text", async () => {
   const { text, end } = await agent.run("Look.");
   expect([text, end?.reason, end?.landed]).toEqual(["I look.", "max_steps", true]);
 });
+
+describe("a run whose time is up while a retry waits", () => {
+  const after = (retryAfterMs: number): Turn => fail("rate_limit", { retryAfterMs });
+  async function timed(script: Turn[]): Promise<{ result: RunResult; calls: number; waited: number }> {
+    const model = scripted(script);
+    const clock = jumpingClock(0);
+    const began = clock.now();
+    const result = await new Agent({ model, clock, rules: [budget({ ms: 1_000 })] }).run("Look.");
+    return { result, calls: model.calls, waited: clock.now() - began };
+  }
+
+  test("ends then, if the retry would be due much later", async () => {
+    const { result, calls, waited } = await timed([after(30_000), say("too late")]);
+    expect([result.end?.reason, result.end?.rule, result.end?.landed]).toEqual(["deadline", "budget", false]);
+    expect(result.end?.error?.kind).toBe("timeout");
+    expect(result.end?.evidence).toMatchObject({ max: 1_000, waitMs: 29_000 });
+    expect([calls, waited]).toEqual([1, 1_000]);
+  });
+
+  test("still lands, if it is due within the time that an abort has", async () => {
+    const { result, calls, waited } = await timed([after(2_500), say("so far")]);
+    expect([result.text, result.end?.reason, result.end?.landed]).toEqual(["so far", "deadline", true]);
+    expect([calls, waited]).toEqual([2, 2_500]);
+  });
+
+  test("does not wait long for its last answer either", async () => {
+    const { result, calls, waited } = await timed([after(2_500), after(20_000), say("too late")]);
+    expect([result.end?.reason, result.end?.error?.kind]).toEqual(["deadline", "rate_limit"]);
+    expect([calls, waited]).toEqual([2, 2_500]);
+  });
+});

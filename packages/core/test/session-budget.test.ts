@@ -164,3 +164,46 @@ describe("a budget of the session", () => {
     );
   });
 });
+
+describe("a budget in tokens, of a model that reports no usage", () => {
+  /** Asks for a page of 4,000 characters at a time, as long as it may. */
+  const reader = () =>
+    scripted((request) => (request.toolChoice === "none" ? say("so far") : call("read", { at: chance() })));
+  let asked = 0;
+  const chance = (): number => {
+    asked += 1;
+    return asked;
+  };
+  const read = echo("read", {
+    effect: "read",
+    execute: (args) => JSON.stringify(args).repeat(500),
+  });
+
+  test("lands the run by an estimate, which the evidence tells", async () => {
+    const model = reader();
+    const { end, usage: counted } = await new Agent({
+      model,
+      tools: [read],
+      budget: { tokens: 10_000 },
+    }).run("Read on.");
+    expect([end?.reason, end?.landed, counted]).toEqual(["token_budget", true, {}]);
+    expect(end?.evidence).toMatchObject({ tokens: 0, max: 10_000, uncountedCalls: model.calls - 1 });
+    expect(end?.evidence.estimated).toBeGreaterThanOrEqual(10_000);
+    expect(model.calls).toBeGreaterThan(2);
+    expect(model.calls).toBeLessThan(12);
+  });
+
+  test("covers sub-agents and later runs, which were not counted either", async () => {
+    const child = new Agent({ model: reader(), tools: [read] });
+    const helper = subAgent({ name: "helper", description: "Helps.", agent: child });
+    const model = scripted([call("helper", { task: "Read on." }), say("done")]);
+    const agent = new Agent({ model, tools: [helper], budget: { session: { tokens: 10_000 } } });
+    const session = await agent.open("s");
+    const first = await session.send("one");
+    expect(first.end?.reason).toBe("token_budget");
+    expect(session.spent).toMatchObject({ tokens: 0, usage: {} });
+    expect(session.spent.estimated).toBeGreaterThanOrEqual(10_000);
+    const second = await session.send("two");
+    expect([second.end?.reason, second.modelCalls]).toEqual(["token_budget", 0]);
+  });
+});

@@ -4,6 +4,7 @@
 // wins. The table of sessions is updated in the same transaction, so listing never counts records.
 
 import { basename, dirname } from "node:path";
+import { crc32 } from "node:zlib";
 import {
   afterDeleted,
   checkAppend,
@@ -281,7 +282,7 @@ class WritableJournal implements SqliteJournal {
     if (key === undefined)
       key = Number(begun.run(session, length, first.at, last.at, format, bytes).lastInsertRowid);
     else grown.run(length, last.at, format, bytes, key);
-    for (const [i, text] of texts.entries()) put.run(key, expectedSeq + i, text);
+    for (const [i, text] of texts.entries()) put.run(key, expectedSeq + i, text, crc32(text));
   }
 
   #rollback(): void {
@@ -331,7 +332,7 @@ function prepare(
       "INSERT INTO sessions (id, length, created_at, updated_at, format, bytes) VALUES (?, ?, ?, ?, ?, ?)",
     ),
     grown: db.prepare("UPDATE sessions SET length = ?, updated_at = ?, format = ?, bytes = ? WHERE key = ?"),
-    record: db.prepare("INSERT INTO records (session, seq, record) VALUES (?, ?, ?)"),
+    record: db.prepare("INSERT INTO records (session, seq, record, crc) VALUES (?, ?, ?, ?)"),
     lease: db.prepare("SELECT token, owner, process, at, ttl FROM leases WHERE session = ?"),
     leased: db.prepare(
       "INSERT OR REPLACE INTO leases (session, token, owner, process, at, ttl) VALUES (?, ?, ?, ?, ?, ?)",

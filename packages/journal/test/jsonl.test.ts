@@ -279,6 +279,31 @@ describe("a file that was cut", () => {
   });
 });
 
+describe("a file that a power failure left longer than what was written to it", () => {
+  it.each([
+    ["the last line whole, and nothing behind it", 0, 0, 6],
+    ["a hole in the last line", 30, 60, 3],
+    ["a hole at the beginning of the last line", 0, 25, 3],
+  ])("with %s, is read up to what was acknowledged, and goes on from there", (_what, from, to, held) => {
+    const { file, ends } = written(folder, three());
+    const last = ends[1] ?? 0;
+    for (const blank of [1, 512, 3_000_000]) {
+      const bytes = Buffer.concat([readFileSync(file), Buffer.alloc(blank)]);
+      bytes.fill(0, last + from, last + to);
+      writeFileSync(file, bytes);
+      const warnings: string[] = [];
+      const journal = jsonlJournal(folder, { warn: (message) => warnings.push(message) });
+      expect(journal.read("s")).toHaveLength(held);
+      expect(journal.list()).toMatchObject([{ id: "s" }]);
+      expect(checkJournal(folder).findings).toMatchObject([{ what: "torn_tail" }]);
+      journal.append("s", held, sampleRecords(held, 6 - held));
+      expect([journal.read("s").length, warnings.length]).toEqual([6, 1]);
+      expect(checkJournal(folder).findings).toEqual([]);
+      journal.close();
+    }
+  });
+});
+
 describe("a file that is damaged", () => {
   it("by zeros in a line that others follow has lost no tail: what stands behind them is not cut off", () => {
     const { file, ends } = written(folder, three());

@@ -427,7 +427,7 @@ describe("opening", () => {
     const raw = new DatabaseSync(made());
     expect(raw.prepare("PRAGMA journal_mode").get()).toEqual({ journal_mode: "wal" });
     expect(raw.prepare("PRAGMA application_id").get()).toEqual({ application_id: 0x526f6e64 });
-    expect(raw.prepare("PRAGMA user_version").get()).toEqual({ user_version: 2 });
+    expect(raw.prepare("PRAGMA user_version").get()).toEqual({ user_version: 3 });
     expect(raw.prepare("SELECT json_extract(record, '$.type') AS type FROM records").get()).toEqual({
       type: "queued",
     });

@@ -75,7 +75,7 @@ describe("a file of version 1", () => {
     sqliteJournal(join(folder, "new.db")).close();
     const [old, made] = [new DatabaseSync(file), new DatabaseSync(join(folder, "new.db"))];
     expect(columns(old)).toEqual(columns(made));
-    expect(old.prepare("PRAGMA user_version").get()).toEqual({ user_version: 2 });
+    expect(old.prepare("PRAGMA user_version").get()).toEqual({ user_version: 3 });
     const [{ bytes } = { bytes: 0 }] = old.prepare("SELECT bytes FROM sessions").all() as { bytes: number }[];
     const texts = [...records, ...sampleRecords(3, 1)].map((record) =>
       Buffer.byteLength(JSON.stringify(record)),
@@ -114,6 +114,60 @@ describe("a file of version 1", () => {
     expect(after.prepare("SELECT count(*) AS n FROM records").get()).toEqual({ n: 2 });
     expect(JSON.stringify(columns(after))).not.toContain("bytes");
     after.close();
+  });
+});
+
+describe("a file of version 2", () => {
+  it("gets checksums for what is written from now on, and is read without them where it has none", () => {
+    const journal = sqliteJournal(file);
+    journal.append("s", 0, sampleRecords(0, 2));
+    journal.close();
+    const old = new DatabaseSync(file);
+    old.exec("ALTER TABLE records DROP COLUMN crc; PRAGMA user_version = 2");
+    old.close();
+    const reader = sqliteJournal(file, { readOnly: true });
+    expect(reader.read("s")).toEqual(sampleRecords(0, 2));
+    reader.close();
+    expect(checkJournal(file)).toMatchObject({ records: 2, findings: [] });
+    const again = sqliteJournal(file);
+    again.append("s", 2, sampleRecords(2, 1));
+    expect(again.read("s")).toEqual(sampleRecords(0, 3));
+    again.close();
+    const raw = new DatabaseSync(file);
+    expect(raw.prepare("SELECT crc IS NULL AS none FROM records ORDER BY seq").all()).toEqual([
+      { none: 1 },
+      { none: 1 },
+      { none: 0 },
+    ]);
+    raw.close();
+  });
+});
+
+describe("a file in which a letter of a record was changed", () => {
+  it("says so wherever that record is read, and the check tells of it; the others are as they were", () => {
+    const journal = sqliteJournal(file);
+    for (let seq = 0; seq < 40; seq += 1)
+      journal.append("s", seq, [sampleRecord(seq, `é${seq}`.repeat(200))]);
+    journal.append("other", 0, sampleRecords(0, 2));
+    journal.close();
+    const bytes = readFileSync(file);
+    const at = bytes.indexOf("é7é7é7é7") + 62;
+    expect(bytes[at]).toBe("7".charCodeAt(0));
+    bytes[at] = "8".charCodeAt(0);
+    writeFileSync(file, bytes);
+    const damaged = sqliteJournal(file);
+    for (const from of [0, 7]) {
+      const error = refusal(() => damaged.read("s", from));
+      expect(error.kind).toBe("storage");
+      expect(error.message).toMatch(/record 7 of session "s" .* is damaged \(its checksum is \d+, not \d+\)/);
+    }
+    expect(damaged.read("s", 8)).toHaveLength(32);
+    expect(damaged.read("other")).toHaveLength(2);
+    damaged.close();
+    expect(checkJournal(file)).toMatchObject({
+      sessions: 1,
+      findings: [{ what: "damage", session: "s", message: expect.stringMatching(/record 7 is damaged: /) }],
+    });
   });
 });
 
@@ -196,7 +250,8 @@ describe("the check of a SQLite journal", () => {
     journal.append("other", 0, sampleRecords(0, 2));
     journal.close();
     const raw = new DatabaseSync(file);
-    raw.exec(`PRAGMA foreign_keys = OFF; ${sql}`);
+    // With no checksums: each row is as its writer left it.
+    raw.exec(`PRAGMA foreign_keys = OFF; UPDATE records SET crc = NULL; ${sql}`);
     raw.close();
     const { findings, sessions } = checkJournal(file);
     expect(findings.map(({ message }) => message).join("\n")).toMatch(says);

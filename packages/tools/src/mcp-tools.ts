@@ -54,7 +54,8 @@ function nameFor(wanted: string, taken: ReadonlySet<string>, count = 1): string 
 }
 
 function toolOf(as: string, client: McpClient, given: McpTool, options: McpToolsOptions): Tool {
-  const { name, description = "", inputSchema, annotations } = given;
+  const { name, inputSchema, annotations } = given;
+  const description = typeof given.description === "string" ? given.description : "";
   const { readOnlyHint = false, idempotentHint = false } = (options.trusted && annotations) || {};
   return tool({
     name: as,
@@ -68,7 +69,8 @@ function toolOf(as: string, client: McpClient, given: McpTool, options: McpTools
         timeout: longestMs,
         onprogress: ({ progress, message }) => update(message ?? `${progress}`, { progress }),
       });
-      return toolResult(outputsOf(answer), { isError: (answer as { isError?: unknown }).isError === true });
+      const { isError } = (answer ?? {}) as { isError?: unknown };
+      return toolResult(outputsOf(answer), { isError: isError === true });
     },
   });
 }

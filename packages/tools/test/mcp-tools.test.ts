@@ -4,7 +4,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
-import { Agent, type RondoError, type RondoEvent, textOf } from "@rondo/core";
+import { Agent, type Message, type RondoError, type RondoEvent, type Tool, textOf } from "@rondo/core";
 import { call, say, scripted } from "@rondo/testkit";
 import { type McpCallOptions, type McpClient, mcpTools } from "@rondo/tools";
 import { afterEach, describe, expect, it } from "vitest";
@@ -123,6 +123,30 @@ describe("the tools of a connected client", () => {
     ]);
   });
 
+  const data = { items: [{ id: 7, title: 'Mend "it"', note: "né" }], next: null, more: true };
+  it.each([
+    ["repeats it as JSON", JSON.stringify(data), ""],
+    ["repeats it as JSON of several lines", JSON.stringify(data, null, 2), ""],
+    ["repeats it as JSON in ASCII", JSON.stringify(data).replace("é", "\\u00e9"), ""],
+    ["says the same in other words", '#7: Mend "it" (né), more: true', ""],
+    ["only sums it up", "1 item", JSON.stringify(data)],
+    ["is blank", " ", JSON.stringify(data)],
+  ])("whose text %s: structured content is read, and not twice", async (_what, said, added) => {
+    const { client } = await connected([{ name: "list" }], ({ fails }) => ({
+      content: [{ type: "text", text: said }],
+      structuredContent: data,
+      isError: fails === true,
+    }));
+    const tools = await mcpTools(client, { permission: "allow" });
+    const model = scripted([call("list"), call("list", { fails: true }), say("done")]);
+    const { messages } = await new Agent({ model, tools }).run("go");
+    const results = messages.filter((message) => message.role === "tool");
+    expect(results.map((result) => [result.isError, textOf(result)])).toEqual([
+      [false, said.trim() + added],
+      [true, said.trim() + added],
+    ]);
+  });
+
   it("tell their progress, and are given up with the run", async () => {
     const { promise: gaveUp, resolve } = Promise.withResolvers<void>();
     const { client } = await connected([{ name: "slow" }], async (_args, { signal, progress }) => {
@@ -186,6 +210,23 @@ describe("a client", () => {
     expect(given).toEqual([{ name: "look", arguments: { at: 1 } }, "function"]);
   });
 
+  it("whose structured content is very long, or holds itself, is read all the same", async () => {
+    const long = { rows: Array.from({ length: 300_000 }, (_, at) => at) };
+    const round: Record<string, unknown> = { kind: "round" };
+    round.self = round;
+    for (const structuredContent of [long, round]) {
+      const client: McpClient = {
+        listTools: async () => ({ tools: [{ name: "look", inputSchema: { type: "object" } }] }),
+        callTool: async () => ({ content: [{ type: "text", text: "seen" }], structuredContent }),
+      };
+      const [look] = await mcpTools(client, { permission: "allow" });
+      const agent = new Agent({ model: scripted([call("look"), say("done")]), tools: [look as Tool] });
+      const result = (await agent.run("go")).messages[2] as Message;
+      expect(result).toMatchObject({ role: "tool", isError: false });
+      expect(textOf(result)).toMatch(/^seen\n?\{"(rows|kind)":/);
+    }
+  });
+
   it("whose server gives one page for ever is left after the second", async () => {
     let asked = 0;
     const client: McpClient = {
@@ -197,6 +238,18 @@ describe("a client", () => {
     };
     expect((await mcpTools(client)).map(({ name }) => name)).toEqual(["look", "look_2"]);
     expect(asked).toBe(2);
+  });
+
+  it("whose server lists a tool that is none gives the others", async () => {
+    const look = { name: "look", description: null, inputSchema: null };
+    const client: McpClient = {
+      listTools: async () => ({ tools: [null, { inputSchema: {} }, { name: 7 }, look] as never }),
+      callTool: async () => null as never,
+    };
+    const tools = await mcpTools(client, { permission: "allow" });
+    expect(tools.map(({ name, definition }) => [name, definition.description])).toEqual([["look", ""]]);
+    const agent = new Agent({ model: scripted([call("look"), say("done")]), tools });
+    expect((await agent.run("go")).messages[2]).toMatchObject({ role: "tool", isError: false });
   });
 
   it("that is none is refused, as is an option that is none", async () => {

@@ -609,6 +609,20 @@ test("without a sandbox, what a command left running is named", async () => {
   expect(() => execFileSync("sh", ["-c", `ps -ef | grep -F 'sleep ${seconds}' | grep -v grep`])).toThrow();
 });
 
+describe("a process that ends before its command does", () => {
+  const ways = modes.flatMap((one) => ["leaves", "breaks"].map((way) => ({ ...one, way })));
+  test.for(ways)("leaves nothing of it behind ($mode, $way)", async ({ mode, reason, way }, { skip }) => {
+    if (reason !== undefined) skip(reason);
+    if (process.platform !== "linux") skip("there is no /proc");
+    const program = fileURLToPath(new URL("programs/ends-within.ts", import.meta.url));
+    const seconds = uniqueSleep();
+    const args = ["--conditions=rondo-source", program, folder(), mode, seconds, way];
+    const { stdout, status } = spawnSync(process.execPath, args, { encoding: "utf8" });
+    expect([stdout, status]).toEqual(["it runs\n", way === "leaves" ? 3 : 1]);
+    await expect.poll(() => alive(seconds), { timeout: 10_000 }).toEqual([]);
+  });
+});
+
 describe("what whoever started this process left open", () => {
   test.for(modes)("is not handed on to a command ($mode)", ({ mode, reason }, { skip }) => {
     if (reason !== undefined) skip(reason);

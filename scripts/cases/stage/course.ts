@@ -161,6 +161,10 @@ export class Course {
     if (event.type === "tool_end") this.later(this.cues.reached("tool_finished"));
     if (event.type === "retry") this.later(this.cues.reached("backoff_started"));
     if (event.type === "approval_request") this.later(this.cues.reached("approval_requested"));
+    if (event.type === "compaction_start") this.later(this.cues.reached("compaction_started"));
+    if (event.type === "compaction_end") this.later(this.cues.reached("compaction_finished"));
+    if (event.type === "child" && event.event.type === "run_start")
+      this.later(this.cues.reached("sub_agent_started"));
   }
 
   /** Registers work that must finish before the play ends. */

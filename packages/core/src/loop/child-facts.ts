@@ -47,6 +47,8 @@ export interface Spent {
   usd?: number;
   /** Model calls without reported usage. */
   uncounted: number;
+  /** About how many tokens those took, which budgets count beside `tokens`. Absent: none. */
+  estimated?: number;
   modelCalls: number;
   /** Sub-agents started by it and below it. */
   agents: number;

@@ -13,6 +13,14 @@ import { type Call, isOpen, type State, withRun } from "./state.ts";
 
 export const nothingSpent: Spent = { usage: {}, tokens: 0, usd: 0, uncounted: 0, modelCalls: 0, agents: 0 };
 
+/** The member of a spending for what its uncounted calls took. */
+export const estimatedIn = (estimated: number): Pick<Spent, "estimated"> =>
+  estimated > 0 ? { estimated } : {};
+
+/** The tokens that count for a budget: those that were counted, and an estimate of the others. */
+export const tokensIn = ({ tokens, estimated = 0 }: Pick<Spent, "tokens" | "estimated">): number =>
+  tokens + estimated;
+
 /** The sum of two spendings. */
 export function addSpent(one: Spent, more: Spent): Spent {
   return {
@@ -20,6 +28,7 @@ export function addSpent(one: Spent, more: Spent): Spent {
     tokens: one.tokens + more.tokens,
     ...(one.usd === undefined || more.usd === undefined ? {} : { usd: one.usd + more.usd }),
     uncounted: one.uncounted + more.uncounted,
+    ...estimatedIn((one.estimated ?? 0) + (more.estimated ?? 0)),
     modelCalls: one.modelCalls + more.modelCalls,
     agents: one.agents + more.agents,
   };
@@ -35,6 +44,7 @@ export function spentSince(now: Spent, told: Spent): Spent {
     tokens: now.tokens - told.tokens,
     ...(now.usd === undefined || told.usd === undefined ? {} : { usd: now.usd - told.usd }),
     uncounted: now.uncounted - told.uncounted,
+    ...estimatedIn((now.estimated ?? 0) - (told.estimated ?? 0)),
     modelCalls: now.modelCalls - told.modelCalls,
     agents: now.agents - told.agents,
   };
@@ -48,6 +58,7 @@ export function spentBy(state: State): Spent {
     tokens: spend.tokens,
     ...(spend.usd === undefined ? {} : { usd: spend.usd }),
     uncounted: spend.uncounted,
+    ...estimatedIn(spend.estimated ?? 0),
     modelCalls: modelCalls + (below?.modelCalls ?? 0),
     agents: below?.agents ?? 0,
   };
@@ -72,12 +83,16 @@ export function tighter(one: Amounts, other: Amounts): Amounts {
   return least;
 }
 
+/** What was spent of a limited amount; all of the limit if that is unknown. */
+const partOf = (spent: Spent, name: (typeof counted)[number], limit: number): number =>
+  name === "tokens" ? tokensIn(spent) : (spent[name] ?? limit);
+
 /** What is left of a budget; no money if it is unknown how much was spent. */
 export function leftOf(budget: Amounts, spent: Spent): Amounts {
   const left: Amounts = { ...budget };
   for (const name of counted) {
     const limit = budget[name];
-    if (limit !== undefined) left[name] = Math.max(0, limit - (spent[name] ?? limit));
+    if (limit !== undefined) left[name] = Math.max(0, limit - partOf(spent, name, limit));
   }
   return left;
 }
@@ -104,7 +119,7 @@ function heldFor({ reserved, spent }: ChildCall): Spent {
   const held = { ...nothingSpent };
   for (const name of counted) {
     const given = reserved[name];
-    if (given !== undefined) held[name] = Math.max(0, given - (spent[name] ?? given));
+    if (given !== undefined) held[name] = Math.max(0, given - partOf(spent, name, given));
   }
   return held;
 }

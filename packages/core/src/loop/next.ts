@@ -27,6 +27,7 @@ import {
 } from "./deciding/closing.ts";
 import { askForSummary, compactionOf, compactsAtEnd, waitForSummary } from "./deciding/compacting.ts";
 import {
+  endTooLate,
   graceEnd,
   ruleDecision,
   timedDecision,
@@ -147,6 +148,7 @@ export const table: Table = {
       (state) => (hasNothingToAnswer(state) ? (deliverAny(state) ?? endGoingOn()) : undefined),
     ),
     row("a rule's time has come", "record its decision", ["ready", "idle"], timedDecision),
+    row("the time is up, and a retry waits for longer than is left", "end the run", ["idle"], endTooLate),
     row("a retry is waiting", "wait", ["ready", "cancelling"], waitForRetry),
     row("a message came while the run was working", "deliver the messages", ["ready"], (state) =>
       state.run.paused ? undefined : deliver(state, "steer"),

@@ -307,7 +307,7 @@ function failModel(state: State, run: Run, record: RecordOf<"model_failed">): St
     ...run,
     call: undefined,
     modelCalls: run.modelCalls + 1,
-    spend: spendMore(state, run, record.usage, true),
+    spend: spendMore(state, run, { usage: record.usage }),
   };
   // If a landing cancelled this call, the landing's own turn comes next: nothing is left to judge.
   if (run.cancelledAt !== undefined && run.abort === undefined) return { ...known, run: settleCancel(next) };

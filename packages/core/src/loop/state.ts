@@ -97,6 +97,8 @@ export interface Spend {
   readonly usd: number | undefined;
   /** Model calls without reported usage. */
   readonly uncounted: number;
+  /** About how many tokens those took. Absent: none. */
+  readonly estimated?: number;
 }
 
 /** A compaction in progress: why, and how far it is. */

@@ -6,7 +6,7 @@
 
 import { checkMax } from "../checks.ts";
 import type { State } from "../loop/state.ts";
-import { textOf } from "../message.ts";
+import { type AssistantMessage, textOf } from "../message.ts";
 import { counting } from "./answers.ts";
 import type { Judgement, Rule } from "./rule.ts";
 
@@ -44,29 +44,14 @@ export function degenerateAnswers(max: number = 1): Rule<number> {
     ...counting("degenerate_answers", (count, state, texts): Judgement | undefined => {
       const turn = state.run?.turn;
       if (turn === undefined || turn.calls.length > 0) return undefined;
-      const { kind } = turn.message.stop;
-      if (kind !== "max_tokens" && kind !== "end_turn") return undefined;
-      for (const part of turn.message.content) {
-        if (part.type !== "text" && part.type !== "reasoning") continue;
-        if (kind === "end_turn" && !endsTwice(part.text)) continue;
-        const found = repetition(part.text);
-        const { times, length } = kind === "max_tokens" ? bound : endedBound;
-        if (found === undefined || found.times < times || found.length < length) continue;
-        if (kind === "end_turn" && !isOwnSentence(found.unit, state)) continue;
-        const evidence = {
-          part: part.type,
-          unit: found.unit.slice(0, 100),
-          times: found.times,
-          retries: count,
-          max,
-        };
-        // The same request would probably give the same answer.
-        if (count < max) return { follows: { do: "ask_again", note: texts.degenerateAnswer() }, evidence };
-        const message = `the model repeated ${JSON.stringify(evidence.unit)} ${found.times} times`;
-        const error = { kind: "loop_detected" as const, message, retryable: false };
-        return { follows: { do: "stop", reason: "no_progress", error }, store: false, evidence };
-      }
-      return undefined;
+      const found = repeated(turn.message, state);
+      if (found === undefined) return undefined;
+      const evidence = { ...found, retries: count, max };
+      // The same request would probably give the same answer.
+      if (count < max) return { follows: { do: "ask_again", note: texts.degenerateAnswer() }, evidence };
+      const message = `the model repeated ${JSON.stringify(found.unit)} ${found.times} times`;
+      const error = { kind: "loop_detected" as const, message, retryable: false };
+      return { follows: { do: "stop", reason: "no_progress", error }, store: false, evidence };
     }),
     version: 4,
     hearEvery: arrivingEvery,
@@ -80,6 +65,24 @@ function isRepeating(text: string, state: State): boolean {
   if (found === undefined || found.times < arrivingBound.times || found.length < arrivingBound.length)
     return false;
   return isOwnSentence(found.unit, state);
+}
+
+/** What an answer repeats until it is stopped: in which part, the unit (its first 100 characters), and how often; undefined if it does not. */
+export function repeated(
+  { content, stop: { kind } }: AssistantMessage,
+  state: State,
+): { part: string; unit: string; times: number } | undefined {
+  if (kind !== "max_tokens" && kind !== "end_turn") return undefined;
+  for (const part of content) {
+    if (part.type !== "text" && part.type !== "reasoning") continue;
+    if (kind === "end_turn" && !endsTwice(part.text)) continue;
+    const found = repetition(part.text);
+    const { times, length } = kind === "max_tokens" ? bound : endedBound;
+    if (found === undefined || found.times < times || found.length < length) continue;
+    if (kind === "end_turn" && !isOwnSentence(found.unit, state)) continue;
+    return { part: part.type, unit: found.unit.slice(0, 100), times: found.times };
+  }
+  return undefined;
 }
 
 /** Whether the end of a text occurs a second time within one unit before it: a cheap test that settles most answers. */

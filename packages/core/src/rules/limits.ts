@@ -1,7 +1,7 @@
 // The room of limits: steps, tokens, money, time.
 //
 // A limit is checked before the model call that would exceed it, and by default lands the run. Usage that a provider did
-// not report is unknown, never zero: the evidence says so.
+// not report is unknown, never zero: tokens are estimated then, money is taken to be spent, and the evidence says so.
 
 import { budgetWords } from "../checks/other-words.ts";
 import {
@@ -20,7 +20,15 @@ import {
   whole,
 } from "../checks.ts";
 import type { Amounts, Spent } from "../loop/child-facts.ts";
-import { leftOf, nothingSpent, spentBy, spentInSession, spentSince, tighter } from "../loop/children.ts";
+import {
+  leftOf,
+  nothingSpent,
+  spentBy,
+  spentInSession,
+  spentSince,
+  tighter,
+  tokensIn,
+} from "../loop/children.ts";
 import type { RunOptions } from "../loop/run-options.ts";
 import { type State, withRun } from "../loop/state.ts";
 import type { Decision, Judgement, Rule } from "./rule.ts";
@@ -102,7 +110,7 @@ function stepLimit(max: number, options: StepLimit): Rule {
 }
 
 export interface Budget {
-  /** Input and output tokens of all model calls of the run, including those of its sub-agents. */
+  /** Input and output tokens of all model calls of the run, including those of its sub-agents. Those of answers without reported usage are estimated. */
   tokens?: number;
   /** US dollars, including those of sub-agents. Needs a price for every model of the run and of its sub-agents. */
   usd?: number;
@@ -207,12 +215,17 @@ export function overspent(
   limits: Amounts,
   forLanding: number = 1,
 ): Extract<Decision, { do: "land" }> | undefined {
-  const { tokens, usd, uncounted, modelCalls } = spent;
-  if (limits.tokens !== undefined && tokens >= limits.tokens)
+  const { tokens, usd, uncounted, estimated, modelCalls } = spent;
+  if (limits.tokens !== undefined && tokensIn(spent) >= limits.tokens)
     return {
       do: "land",
       reason: "token_budget",
-      evidence: { tokens, max: limits.tokens, uncountedCalls: uncounted },
+      evidence: {
+        tokens,
+        max: limits.tokens,
+        uncountedCalls: uncounted,
+        ...(estimated === undefined ? {} : { estimated }),
+      },
     };
   if (limits.usd !== undefined && (usd === undefined || usd >= limits.usd)) {
     const unknown = usd === undefined ? { uncountedCalls: uncounted } : {};

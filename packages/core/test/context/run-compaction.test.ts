@@ -36,7 +36,7 @@ const summary = "The pages were read; nothing in them matters for the task any m
 const worker =
   (pages: number, sum: (request: SeenRequest, nth: number) => Turn = () => say(summary)) =>
   (request: SeenRequest): Turn => {
-    if (isSummary(request) || isJoining(request)) {
+    if (isAsked(request)) {
       sums += 1;
       return sum(request, sums);
     }
@@ -52,6 +52,8 @@ const asModel = (decide: (request: SeenRequest) => Turn, options: Parameters<typ
   steps = 0;
   return scripted(decide, options);
 };
+
+const isAsked = (request: SeenRequest): boolean => isSummary(request) || isJoining(request);
 
 const untrimmed = { window: 10_000, trim: null, cap: null } as const;
 
@@ -344,6 +346,45 @@ describe("a summary that fails", () => {
     expect(only(events, "compaction_end").map(({ helped }) => helped)).toEqual([true]);
   });
 
+  test.each([
+    ["comes whole then", () => say(summary), summary],
+    [
+      "is cut off again: better than none",
+      () => [say("<summary>Page one w"), stop("max_tokens")],
+      "Page one w",
+    ],
+  ] as const)(
+    "because its output limit cut it off is asked for once more, with a larger one, and %s",
+    async (_what, second, kept) => {
+      const limits: unknown[] = [];
+      const model = asModel(
+        worker(5, ({ settings }) => {
+          limits.push(settings.maxOutputTokens);
+          return limits.length === 1
+            ? [say("<summary>Page one was"), stop("max_tokens")]
+            : (second() as Turn);
+        }),
+      );
+      const compaction = { summaryMaxTokens: 500, minSummaryCharacters: 5 };
+      const clock = jumpingClock(0.5);
+      const { session } = await opened({ model, clock, ...base({ context: { ...untrimmed, compaction } }) });
+      const { end } = await session.send("Read every page.");
+      expect([end?.reason, limits]).toEqual(["completed", [500, 2_000]]);
+      expect(memoryOf(session.messages)).toContain(kept);
+    },
+  );
+
+  test("because it says one sentence over and over is asked for again: such a text would be continued", async () => {
+    const sentence = "I apologize for the confusion about all this. ";
+    const model = asModel(worker(5, (_, nth) => say(nth === 1 ? sentence.repeat(60) : summary)));
+    const { session, records } = await opened({ model, clock: jumpingClock(0.5), ...base() });
+    const { end } = await session.send("Read every page.");
+    expect([end?.reason, sums]).toEqual(["completed", 2]);
+    expect(memoryOf(session.messages)).toContain(summary);
+    expect(memoryOf(session.messages)).not.toContain("apologize");
+    expect(recordsOf(records(), "summary_started").map(({ attempt }) => attempt)).toEqual([1, 2]);
+  });
+
   test("never has a higher output limit than the model's, known from its facts or from its refusal", async () => {
     const limits = async (
       facts: ModelFacts,
@@ -387,6 +428,25 @@ describe("a summary that fails", () => {
     expect(textOf(session.messages.findLast(({ role }) => role === "user") as Message)).toBe(
       "Now only that.",
     );
+  });
+
+  test("takes few calls if the model's window is unknown and it refused a conversation of many messages", async () => {
+    let refused = false;
+    const model = scripted((request) => {
+      if (isAsked(request)) return say(summary);
+      if (refused) return say("done");
+      refused = true;
+      return fail("context_overflow");
+    });
+    const { session } = await opened({ model, context: { trim: null } });
+    const said = Array.from({ length: 12 }, (_, at) => [
+      user(`Question ${at}.`),
+      answer(textPart(words(4_000, `page ${at}`))),
+    ]);
+    const { end } = await session.send([...said.flat(), user("And now?")]);
+    expect(end?.reason).toBe("completed");
+    expect(model.requests.filter(isAsked).length).toBeLessThanOrEqual(5);
+    expect(memoryOf(session.messages)).toContain(summary);
   });
 
   test("is replaced by a note with numbers if the request would not fit otherwise", async () => {
@@ -472,7 +532,6 @@ describe("a compaction in many parts", () => {
     ]).flat(),
     user("And now?"),
   ];
-  const isAsked = (request: SeenRequest): boolean => isSummary(request) || isJoining(request);
 
   test("spends no more than the budget's rest, and the run lands with a note in place of the summary", async () => {
     const model = scripted((request) =>
@@ -520,7 +579,7 @@ describe("a compaction in many parts", () => {
       isAsked(request) ? say(`<summary>${words(1_500, "long")}</summary><next>the end</next>`) : say("done"),
     );
     const { session } = await opened({ model, context: { window: 16_000, trim: null } });
-    await session.send(talk(50));
+    await session.send(talk(200));
     const asked = model.requests.filter(isAsked);
     const joining = asked.filter(isJoining);
     expect([asked.length > 20, joining.length]).toEqual([true, 1]);

@@ -1,10 +1,11 @@
 // How a turn is judged, which tools are offered, what a call costs: the pure rooms, on states made by hand.
 
-import type { Rule, Rules, Run, Usage } from "@rondo/core";
+import type { Message, Rule, Rules, Run, Usage } from "@rondo/core";
 import { describe, expect, test } from "vitest";
 import { judgeTurn } from "../../src/loop/deciding/judge.ts";
 import { isSameModel, placeOf } from "../../src/loop/folding/same-model.ts";
 import { spendMore } from "../../src/loop/folding/spend.ts";
+import { Log } from "../../src/loop/log.ts";
 import { definitionsOf, knownTools, offeredTools } from "../../src/loop/offered-tools.ts";
 import { tokensOf } from "../../src/message.ts";
 import { answerOf, callOf, options, rules, stateOf, toolOf, unknownCall } from "./support.ts";
@@ -376,8 +377,12 @@ describe("the cost of a model call", () => {
     before: object = spend,
   ): object => {
     const state = stateOf({ spend: before as never }, {}, priced(facts));
-    return spendMore(state, state.run as Run, usage, failed);
+    return spendMore(state, state.run as Run, failed === true ? { usage } : said(usage));
   };
+  const said = (usage: Usage | undefined) =>
+    answerOf([{ type: "text", text: "word ".repeat(80) }], usage === undefined ? {} : { usage });
+  /** The spending after an answer that nobody counted. */
+  const uncounted = { ...spend, uncounted: 2, estimated: expect.any(Number) };
 
   test("is added to the spending, each kind of token at its price", () => {
     const usage = {
@@ -408,13 +413,13 @@ describe("the cost of a model call", () => {
     expect(more({ inputTokens: 1 }, { price }, false, { ...spend, usd: undefined })).toMatchObject({
       usd: undefined,
     });
-    expect(more(undefined)).toStrictEqual({ ...spend, usd: undefined, uncounted: 2 });
-    expect(more({})).toStrictEqual({ ...spend, usd: undefined, uncounted: 2 });
-    expect(more({ cachedInputTokens: 5 })).toStrictEqual({ ...spend, usd: undefined, uncounted: 2 });
+    expect(more(undefined)).toStrictEqual({ ...uncounted, usd: undefined });
+    expect(more({})).toStrictEqual({ ...uncounted, usd: undefined });
+    expect(more({ cachedInputTokens: 5 })).toStrictEqual({ ...uncounted, usd: undefined });
   });
 
   test("is zero for a free model, even without a count", () => {
-    expect(more(undefined, { price: { input: 0, output: 0 } })).toStrictEqual({ ...spend, uncounted: 2 });
+    expect(more(undefined, { price: { input: 0, output: 0 } })).toStrictEqual(uncounted);
     expect(more(undefined, { price: { input: 0, output: 1 } })).toMatchObject({ usd: undefined });
     expect(more(undefined, { price: { input: 1, output: 0 } })).toMatchObject({ usd: undefined });
     expect(more(undefined, {})).toMatchObject({ usd: undefined });
@@ -427,11 +432,33 @@ describe("the cost of a model call", () => {
 
   test("of an unknown model is in tokens only", () => {
     const state = stateOf({ spend, model: 7 });
-    expect(spendMore(state, state.run as Run, { inputTokens: 5 })).toMatchObject({
+    expect(spendMore(state, state.run as Run, said({ inputTokens: 5 }))).toMatchObject({
       tokens: 8,
       usd: undefined,
     });
-    expect(spendMore(state, state.run as Run, undefined)).toMatchObject({ uncounted: 2, usd: undefined });
+    expect(spendMore(state, state.run as Run, said(undefined))).toMatchObject({
+      uncounted: 2,
+      usd: undefined,
+    });
+  });
+
+  test("is estimated in tokens if nobody counted them: the history that was sent, and the answer", () => {
+    const text = "word ".repeat(4_000);
+    const history = Log.of<Message>([{ role: "user", content: [{ type: "text", text }] }]);
+    const estimatedAfter = (change: object, before: object = spend): number | undefined => {
+      const state = stateOf({ spend: before as never }, change, priced({}));
+      return spendMore(state, state.run as Run, said(undefined)).estimated;
+    };
+    const short = estimatedAfter({ history: Log.of<Message>([]) }) ?? 0;
+    const long = estimatedAfter({ history }) ?? 0;
+    expect(short).toBeGreaterThan(80);
+    expect(long - short).toBeGreaterThan(3_500);
+    expect(long - short).toBeLessThan(7_000);
+    expect(estimatedAfter({ history }, { ...spend, estimated: 10 })).toBe(long + 10);
+    expect(more({ inputTokens: 5 }, { price }, false, { ...spend, estimated: 10 })).toMatchObject({
+      tokens: 8,
+      estimated: 10,
+    });
   });
 
   test("in tokens is known if either side was counted", () => {

@@ -71,7 +71,7 @@ const endings: readonly Ending[] = [
   [
     "the token budget",
     plain(() => untiring, { budget: { tokens: 1 }, rules: [], maxSteps: 3 }),
-    ["max_steps"],
+    ["token_budget"],
   ],
   ["a deadline gone by", plain(() => untiring, { budget: { ms: 0.000_001 } }), ["deadline"]],
   ["an abort in an answer", abortedAt("text_delta", () => [[say("half"), hold()]]), ["aborted"]],

@@ -9,6 +9,7 @@ import { isBlank, loadSqlite } from "../sqlite/database.ts";
 import { sqliteError } from "../sqlite/errors.ts";
 import { checkFile } from "../sqlite/file.ts";
 import { reading } from "../sqlite/read-only.ts";
+import { checksumIn, whyChanged } from "../sqlite/tables.ts";
 import { FoldCheck } from "./fold.ts";
 import type { CheckOptions, CheckReport, Finding } from "./report.ts";
 
@@ -80,7 +81,9 @@ function examine(db: DatabaseSync, report: Report): void {
     .all();
   for (const { session, records } of orphans)
     found(`${records} records belong to session number ${session}, which is not in the list of sessions`);
-  const rows = db.prepare("SELECT seq, record FROM records WHERE session = ? ORDER BY seq");
+  const rows = db.prepare(
+    `SELECT seq, record, ${checksumIn(db)} FROM records WHERE session = ? ORDER BY seq`,
+  );
   for (const { key, id, length } of db.prepare("SELECT key, id, length FROM sessions ORDER BY key").all()) {
     const whole = checkSession(String(id), Number(length), rows.iterate(Number(key)), found);
     report.records += whole.records;
@@ -98,9 +101,14 @@ function checkSession(
   const name = `session ${JSON.stringify(id)}`;
   const fold = new FoldCheck();
   let due = 0;
-  for (const { seq, record: text } of rows) {
+  for (const { seq, record: text, crc } of rows) {
     if (seq !== due) {
       found(`${name}: record ${due} is missing`, id);
+      return { records: due, whole: false };
+    }
+    const changed = whyChanged(String(text), crc as number | null);
+    if (changed !== undefined) {
+      found(`${name}: record ${due} is damaged: ${changed}`, id);
       return { records: due, whole: false };
     }
     let record: LogRecord;

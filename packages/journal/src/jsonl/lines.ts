@@ -3,8 +3,9 @@
 // One line is one group, so a group is kept or lost whole: {"crc":"9ae0daaf","seq":0,"records":[…]} and a line feed. The
 // checksum covers everything after it. CRC-32 finds what disks and crashes do (cut, zeroed, flipped bytes) at more than
 // a gigabyte per second; against somebody who edits the file no checksum inside it helps. A line counts once its line
-// feed is there. Bytes after the last line feed were never acknowledged: a torn tail. A file that was rotated ends in
-// a seal, {"crc":"…","seq":120,"next":2}; the session continues in the next file.
+// feed is there. Bytes after the last line feed were never acknowledged: a torn tail. A power failure may also leave a
+// hole of zero bytes in the last line, and zero bytes behind it: that is a torn tail, too. A file that was rotated ends
+// in a seal, {"crc":"…","seq":120,"next":2}; the session continues in the next file.
 
 import { readSync } from "node:fs";
 import { crc32 } from "node:zlib";
@@ -121,9 +122,10 @@ export function scan(file: number, from: Place, size: number, visit: (line: Line
     const opened = open(bytes);
     const said = "why" in opened ? opened : meaning(opened.value, place, after);
     if ("why" in said) {
-      // A crash may have lost a page in the middle of the last line; JSON contains no zero bytes.
-      const holed = bytes.includes(0) && after >= size;
-      if (holed) return { end: place, torn: size - offset };
+      // A crash may have lost a page in the middle of the last line, and left the file longer than what was written to it: JSON
+      // contains no zero bytes.
+      const isLast = bytes.includes(0) && isBlank(rest.subarray(end + 1)) && isBlankFrom(file, read, size);
+      if (isLast) return { end: place, torn: size - offset };
       return { end: place, torn: 0, damage: { line: number, seq, why: said.why } };
     }
     visit(said);
@@ -135,6 +137,20 @@ export function scan(file: number, from: Place, size: number, visit: (line: Line
       return { end: { line: number, offset, seq }, torn: 0, damage: { line: number, seq, why: behindSeal } };
   }
   return { end: { line: number, offset, seq }, torn: Math.max(0, size - offset) };
+}
+
+const isBlank = (bytes: Uint8Array): boolean => bytes.every((byte) => byte === 0);
+
+/** Whether the rest of a file is nothing but zero bytes. */
+function isBlankFrom(file: number, from: number, size: number): boolean {
+  const chunk = Buffer.allocUnsafe(Math.max(0, Math.min(chunkBytes, size - from)));
+  for (let at = from; at < size; ) {
+    const got = readSync(file, chunk, 0, Math.min(chunk.length, size - at), at);
+    if (got === 0) return true;
+    if (!isBlank(chunk.subarray(0, got))) return false;
+    at += got;
+  }
+  return true;
 }
 
 function meaning(value: unknown, place: Place, end: number): Line | { why: string } {

@@ -3,6 +3,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { type LogRecord, messageOf, RondoError, type SessionInfo } from "@rondo/core";
 import { mustBeKnownFormat } from "../record-format.ts";
+import { checksumIn, whyChanged } from "./tables.ts";
 
 export interface SessionRow {
   key: number;
@@ -24,7 +25,7 @@ export class Sessions {
     this.#session = db.prepare("SELECT * FROM sessions WHERE id = ?");
     // One query, so one state of the file: another process may delete the session meanwhile.
     this.#records = db.prepare(
-      "SELECT length, format, seq, record FROM sessions LEFT JOIN records ON session = key AND seq >= ? WHERE id = ? ORDER BY seq",
+      `SELECT length, format, seq, record, ${checksumIn(db)} FROM sessions LEFT JOIN records ON session = key AND seq >= ? WHERE id = ? ORDER BY seq`,
     );
     this.#list = db.prepare(
       "SELECT id, length, created_at AS createdAt, updated_at AS updatedAt FROM sessions ORDER BY updated_at DESC, key DESC",
@@ -44,16 +45,19 @@ export class Sessions {
       format: number;
       seq: number | null;
       record: string;
+      crc: number | null;
     }[];
     const [first] = rows;
     if (first === undefined) return [];
     mustBeKnownFormat(first.format, session, this.#file);
     const records: LogRecord[] = [];
-    for (const { seq, record } of rows) {
+    for (const { seq, record, crc } of rows) {
       const due = from + records.length;
       // The one row of a session that has no records from there on.
       if (seq === null) break;
       if (seq !== due) throw this.#damaged(session, due, "it is missing");
+      const changed = whyChanged(record, crc);
+      if (changed !== undefined) throw this.#damaged(session, due, changed);
       try {
         records.push(JSON.parse(record) as LogRecord);
       } catch (thrown) {

@@ -55,14 +55,21 @@ function startOf(leader: number): number {
 /**
  * The living processes of a family. `known`: members found earlier, whose children count too.
  */
-async function membersOf(family: Family, known: ReadonlySet<number> = new Set()): Promise<ProcessEntry[]> {
-  const all = await allProcesses();
+async function membersOf(family: Family, known: ReadonlySet<number>): Promise<ProcessEntry[]> {
+  return membersIn(await allProcesses(), family, known);
+}
+
+function membersIn(
+  all: readonly ProcessEntry[],
+  family: Family,
+  known: ReadonlySet<number> = new Set(),
+): ProcessEntry[] {
   const members = new Set<number>([family.leader, ...known]);
   const found: ProcessEntry[] = [];
   const marked =
-    process.platform === "linux" ? await markedProcesses(all, family) : (new Set() as ReadonlySet<number>);
+    process.platform === "linux" ? markedProcesses(all, family) : (new Set() as ReadonlySet<number>);
   // Children may come before their parents in the list: repeat until nothing is added.
-  for (let joined = true, rest = all; joined; ) {
+  for (let joined = true, rest: readonly ProcessEntry[] = all; joined; ) {
     joined = false;
     const others: ProcessEntry[] = [];
     for (const one of rest) {
@@ -95,6 +102,17 @@ export async function endFamily(family: Family, graceMs: number): Promise<Ended>
   } catch (thrown) {
     send(-family.leader, "SIGKILL");
     throw thrown;
+  }
+}
+
+/** Ends a family at once, without waiting: this process is ending itself. */
+export function killFamily(family: Family): void {
+  send(-family.leader, "SIGKILL");
+  if (process.platform !== "linux" || !isTold()) return;
+  try {
+    for (const { pid } of membersIn(listedInProc(), family)) send(pid, "SIGKILL");
+  } catch {
+    // They cannot be listed: the group is all that can be ended.
   }
 }
 
@@ -158,7 +176,10 @@ function send(pid: number, signal: NodeJS.Signals | 0): boolean {
 }
 
 async function allProcesses(): Promise<ProcessEntry[]> {
-  if (process.platform !== "linux") return listedByPs();
+  return process.platform === "linux" ? listedInProc() : listedByPs();
+}
+
+function listedInProc(): ProcessEntry[] {
   const found: ProcessEntry[] = [];
   // Read synchronously: /proc is memory, and the thread pool would cost ten times the read itself.
   for (const name of readdirSync("/proc")) {

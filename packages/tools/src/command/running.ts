@@ -17,7 +17,7 @@ import { type Outcome, told } from "./outcome.ts";
 import { OutputWindow } from "./output-window.ts";
 import { openPipes, type Pipes } from "./pipes.ts";
 import { type CommandOptions, type Plan, planOf } from "./plan.ts";
-import { type Ended, endFamily, type Family, familyOf } from "./processes.ts";
+import { type Ended, endFamily, type Family, familyOf, killFamily } from "./processes.ts";
 
 /** One command, its folder and its time limit. */
 export interface CommandCall {
@@ -116,6 +116,7 @@ async function ran(
   } finally {
     clearTimeout(timer);
     context.signal.removeEventListener("abort", stop);
+    family.forget();
     output.stop();
     release(child, pipes ?? child);
   }
@@ -155,6 +156,13 @@ class Ending {
   constructor(leader: number | undefined, mark: string, graceMs: number) {
     this.#family = leader === undefined ? undefined : familyOf(leader, mark);
     this.#graceMs = graceMs;
+    if (this.#family !== undefined) keep(this.#family);
+  }
+
+  /** It has ended. */
+  forget(): void {
+    if (this.#family === undefined || !running.delete(this.#family)) return;
+    if (running.size === 0) process.off("exit", killAll);
   }
 
   get isAsked(): boolean {
@@ -168,6 +176,19 @@ class Ending {
     this.#ended.catch(() => {});
     return this.#ended;
   }
+}
+
+/** The families of the commands that are running. */
+const running = new Set<Family>();
+
+const killAll = (): void => {
+  for (const family of running) killFamily(family);
+};
+
+/** What a command started must not outlive this process, if that ends before the command does. */
+function keep(family: Family): void {
+  if (running.size === 0) process.on("exit", killAll);
+  running.add(family);
 }
 
 interface Output {

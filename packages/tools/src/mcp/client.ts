@@ -39,13 +39,16 @@ export const mcpClient: ReturnType<typeof able> = able(
 /** More pages than any server needs. */
 const mostPages = 1_000;
 
-/** All tools of a server, page by page. Stops at the maximum for a server whose pages never end. */
+/**
+ * All tools of a server, page by page. Stops at the maximum for a server whose pages never end. An entry without a name cannot be
+ * called and is left out: the others are worth no less.
+ */
 export async function toolsOf(client: McpClient): Promise<McpTool[]> {
   const tools: McpTool[] = [];
   let cursor: string | undefined;
   for (let page = 0; page < mostPages; page += 1) {
     const listed = await (cursor === undefined ? client.listTools() : client.listTools({ cursor }));
-    tools.push(...listed.tools);
+    tools.push(...listed.tools.filter((one: McpTool | null) => typeof one?.name === "string"));
     // A repeated cursor would loop forever.
     if (listed.nextCursor === undefined || listed.nextCursor === cursor) break;
     cursor = listed.nextCursor;

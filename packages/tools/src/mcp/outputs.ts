@@ -12,18 +12,51 @@ interface Block {
   resource?: { uri?: unknown; text?: unknown; blob?: unknown; mimeType?: unknown } | null;
 }
 
-/** What the model reads of it. Structured content is used only if there is nothing else: servers repeat it as text. */
-export function outputsOf({
-  content,
-  structuredContent,
-}: {
-  content?: unknown;
-  structuredContent?: Json;
-}): ToolOutput[] {
+/**
+ * What the model reads of it. Most servers repeat structured content as text; of those whose text only sums it up, the model reads
+ * it as well.
+ */
+export function outputsOf(answer: unknown): ToolOutput[] {
+  const { content, structuredContent } = (answer ?? {}) as { content?: unknown; structuredContent?: Json };
   const blocks = Array.isArray(content) ? (content as (Block | null)[]) : [];
-  if (blocks.length === 0 && structuredContent !== undefined)
-    return [{ type: "json", json: structuredContent }];
-  return blocks.map((block) => outputOf(block ?? {}));
+  const outputs = blocks.map((block) => outputOf(block ?? {}));
+  const texts = outputs.flatMap((one) => (one.type === "text" ? [one.text] : []));
+  if (structuredContent === undefined || structuredContent === null) return outputs;
+  if (outputs.length > 0 && isTold(structuredContent, texts.join("\n"))) return outputs;
+  return [...outputs, { type: "json", json: structuredContent }];
+}
+
+/** How many values of structured content are looked for in the text: if so many are there, so are the others. */
+const mostLooked = 1_000;
+
+/** Whether a text says all that structured content holds, in whatever form: each of its values occurs in it. */
+function isTold(structured: Json, text: string): boolean {
+  const left: Json[] = [structured];
+  const seen = new Set<object>();
+  let looked = 0;
+  for (let one = left.pop(); one !== undefined && looked < mostLooked; one = left.pop()) {
+    if (typeof one === "object" && one !== null) {
+      // A client in this process may give an object that holds itself.
+      if (seen.has(one)) continue;
+      seen.add(one);
+      // One by one: a long list has more values than a call takes as arguments.
+      for (const value of Object.values(one)) left.push(value);
+    } else if (one !== null) {
+      looked += 1;
+      if (!spellings(String(one)).some((spelling) => text.includes(spelling))) return false;
+    }
+  }
+  return true;
+}
+
+/** A text as it is, and as it may stand in JSON. */
+function spellings(value: string): string[] {
+  const escaped = JSON.stringify(value).slice(1, -1);
+  const inAscii = escaped.replace(
+    /[^ -~]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+  return [value, escaped, inAscii];
 }
 
 function outputOf({ type, text, data, mimeType, uri, resource }: Block): ToolOutput {

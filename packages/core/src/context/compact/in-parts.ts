@@ -62,11 +62,12 @@ export function partsOf(
   if (first === undefined || last === undefined) return [];
   const { safety, overheadTokens, minMessagesToSplit, parts, minChunk } = stagedBounds;
   const total = sumOf(pieces);
-  const fits = total * safety + Math.min(overheadTokens + answerTokens, window / 2) <= window;
-  if (fits || pieces.length < minMessagesToSplit) return [{ from: first.index, to: last.index + 1 }];
+  const fitting = fittingTokens(window, answerTokens);
+  if (total <= fitting || pieces.length < minMessagesToSplit)
+    return [{ from: first.index, to: last.index + 1 }];
   const ratio = chunkRatio(pieces, window);
-  const room = Math.max(window * minChunk, window * ratio - overheadTokens) / safety;
-  const most = Math.min(room, Math.ceil(total / parts));
+  const chunk = Math.max(window * minChunk, window * ratio - overheadTokens) / safety;
+  const most = Math.min(Math.max(chunk, Math.min(fitting, worthACall)), Math.ceil(total / parts));
   const found: { from: number; to: number }[] = [];
   let from = first.index;
   let size = 0;
@@ -82,6 +83,15 @@ export function partsOf(
   return found;
 }
 
+/** The most tokens that one call can read, beside its instructions and its answer. */
+function fittingTokens(window: number, answerTokens: number): number {
+  const { safety, overheadTokens } = stagedBounds;
+  return (window - Math.min(overheadTokens + answerTokens, window / 2)) / safety;
+}
+
+/** Parts have at least so many tokens where they fit: in a small window the shares above would give each message a call of its own. */
+const worthACall = 4 * stagedBounds.overheadTokens;
+
 /** As a rule, a token of a summary has at least this many characters. */
 const leastCharacters = 3;
 
@@ -91,9 +101,7 @@ export const earlierCharacters = (window: number): number =>
 
 /** The most characters of each part's summary, so that one call can read and join all of them. */
 export function joinedCharacters(parts: number, window: number, answerTokens: number): number {
-  const { safety, overheadTokens } = stagedBounds;
-  const room = (window - Math.min(overheadTokens + answerTokens, window / 2)) / safety;
-  return Math.max(200, Math.floor((room * leastCharacters) / parts));
+  return Math.max(200, Math.floor((fittingTokens(window, answerTokens) * leastCharacters) / parts));
 }
 
 const sumOf = (pieces: readonly Piece[]): number => pieces.reduce((sum, piece) => sum + piece.tokens, 0);

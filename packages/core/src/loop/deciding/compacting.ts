@@ -190,16 +190,13 @@ function planOf(state: RunState, rules: Rules): CompactionPlan | undefined {
 }
 
 /**
- * An estimate of an unknown window. It was large enough for everything sent so far. If it refused a request, it is taken to be
- * large enough for a summarising request and as much again: any model is.
+ * An estimate of an unknown window. It was large enough for everything sent so far. If it refused a request, that was as a rule
+ * little too long, because conversations grow by little; and it is taken to be large enough for a summarising request and as
+ * much again: any model is. If a summary's request is refused as well, it is halved.
  */
-function guessedWindow(
-  { window }: CompactionFacts & { window: number },
-  forced: boolean,
-  { format }: CompactionSettings,
-): number | undefined {
+function guessedWindow(size: number, forced: boolean, { format }: CompactionSettings): number | undefined {
   if (!forced) return Number.POSITIVE_INFINITY;
-  return format === "structured" ? Math.max(window, 2 * stagedBounds.overheadTokens) : undefined;
+  return format === "structured" ? Math.max(size, 2 * stagedBounds.overheadTokens) : undefined;
 }
 
 /**
@@ -230,8 +227,7 @@ function planFacts(state: RunState, rules: Rules, settings: CompactionSettings):
   // The window above is that of the model in use; the summarising model may have another.
   const told = readsWhole(state, settings)
     ? Number.POSITIVE_INFINITY
-    : (summariserWindow(state) ??
-      (window === undefined ? guessedWindow(facts, forced, settings) : undefined));
+    : (summariserWindow(state) ?? (window === undefined ? guessedWindow(size, forced, settings) : undefined));
   const reads = narrowed === 0 ? told : Math.ceil(Math.min(told ?? facts.window, size) / 2 ** narrowed);
   return { ...facts, ...(reads === undefined ? {} : { summariserWindow: reads }) };
 }

@@ -41,6 +41,24 @@ export function untilWake(state: RunState, rules: Rules): { until?: number } {
 /** Waits for whatever comes first, at most until the next wake time. */
 export const wait = (state: RunState, rules: Rules): Action => ({ do: "wait", ...untilWake(state, rules) });
 
+/**
+ * Whether a retry at this time comes too late for a run whose time is up: only a wait as short as that of an abort is left
+ * for its last answer. Other landings wait as any call does.
+ */
+export const comesTooLate = ({ run, options, now }: RunState, retryAt: number): boolean =>
+  run.landing?.reason === "deadline" && retryAt - now > options.abortGraceMs;
+
+/** Ends a run whose time is up while a retry waits for longer than is left. */
+export function endTooLate(state: RunState): Action | undefined {
+  const { notBefore = 0, landing } = state.run;
+  if (landing === undefined || !comesTooLate(state, notBefore)) return undefined;
+  const waitMs = notBefore - state.now;
+  const message = `the time is up, and the model could be asked again only after another ${waitMs} ms`;
+  const { reason, rule, evidence } = landing;
+  const error = { kind: "timeout" as const, message, retryable: true };
+  return end(state, { reason, rule, evidence: { ...evidence, waitMs }, error });
+}
+
 /** Waits until a retry is due; undefined if the next call need not wait. */
 export function waitForRetry(state: RunState, rules: Rules): Action | undefined {
   const { notBefore } = state.run;

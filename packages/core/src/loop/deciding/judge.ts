@@ -12,6 +12,7 @@ import { offeredTools } from "../offered-tools.ts";
 import type { Fact, Follows, ResultCode, Verdict } from "../records.ts";
 import { toolChoiceOf } from "../request.ts";
 import type { Call, Run, RunState } from "../state.ts";
+import { comesTooLate } from "./consulting.ts";
 
 type TurnJudged = Fact & { type: "turn_judged" };
 
@@ -101,9 +102,11 @@ function landedJudgement(state: RunState, rules: Rules): Judged | undefined {
   }
   const retried =
     run.failures < 2
-      ? firstSaid(rules, state, "judge", [state, rules.texts], (judgement, one) =>
-          judgement.follows.do === "ask_again" ? judgedBy(judgement, one) : undefined,
-        )
+      ? firstSaid(rules, state, "judge", [state, rules.texts], (judgement, one) => {
+          const { follows } = judgement;
+          const may = follows.do === "ask_again" && !comesTooLate(state, follows.until ?? 0);
+          return may ? judgedBy(judgement, one) : undefined;
+        })
       : undefined;
   if (retried !== undefined) return retried;
   const { error } = run.failure;

@@ -6,7 +6,7 @@
 
 import { addUsage } from "../../message.ts";
 import type { ChildCall, LeftChild, PassedAnswer, Spent } from "../child-facts.ts";
-import { addSpent, isAnswerTo, nothingSpent, passedIn } from "../children.ts";
+import { addSpent, estimatedIn, isAnswerTo, nothingSpent, passedIn } from "../children.ts";
 import type { CallResult, RecordOf } from "../records.ts";
 import { type Call, callIn, type Run, type State } from "../state.ts";
 
@@ -21,6 +21,7 @@ export function rollUp(run: Run, spent: Spent | undefined): Run {
       tokens: spend.tokens + spent.tokens,
       usd: spend.usd === undefined || spent.usd === undefined ? undefined : spend.usd + spent.usd,
       uncounted: spend.uncounted + spent.uncounted,
+      ...estimatedIn((spend.estimated ?? 0) + (spent.estimated ?? 0)),
     },
     below: addSpent(run.below ?? nothingSpent, spent),
   };

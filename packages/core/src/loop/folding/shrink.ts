@@ -6,6 +6,7 @@ import { applyEdit } from "../../context/edit.ts";
 import type { Replacement } from "../../context/stage.ts";
 import type { ErrorData } from "../../errors.ts";
 import { type AssistantMessage, type Message, tokensOf } from "../../message.ts";
+import { repeated } from "../../rules/degenerate.ts";
 import { Log } from "../log.ts";
 import type { Because, LogRecord, RecordOf } from "../records.ts";
 import { type Compacting, type Run, type State, settleCancel, summariserOf, withRun } from "../state.ts";
@@ -47,7 +48,7 @@ export function startSummary(run: Run, at: number): Partial<Run> {
   return compacting === undefined ? {} : { compacting: { ...compacting, call: { startedAt: at } } };
 }
 
-/** The call for a summary has returned or failed. An answer without text is a failure. */
+/** The call for a summary has returned or failed. An answer that must not replace the history is a failure. */
 export function endSummary(
   state: State,
   run: Run,
@@ -57,7 +58,7 @@ export function endSummary(
   if (compacting?.call === undefined) return state;
   const hasFailed = record.type === "summary_failed";
   const usage = hasFailed ? record.usage : record.message.usage;
-  const came = outcomeOf(record);
+  const came = outcomeOf(record, state, compacting);
   const summariser = summariserOf(withRun(state));
   const after: Compacting = {
     ...compacting,
@@ -67,7 +68,7 @@ export function endSummary(
   const next: Run = {
     ...run,
     modelCalls: run.modelCalls + 1,
-    spend: spendMore(state, run, usage, hasFailed, summariser),
+    spend: spendMore(state, run, hasFailed ? { usage } : record.message, summariser),
     compacting: after,
   };
   const windows = hasFailed ? windowsOf(state, record.error, summariser) : {};
@@ -77,13 +78,28 @@ export function endSummary(
 /** The outcome of a call for a summary. `cut`: the answer ended at its output limit. */
 type Outcome = { text: string } | { error: ErrorData; cut: boolean };
 
-function outcomeOf(record: RecordOf<"summary_finished" | "summary_failed">): Outcome {
+function outcomeOf(
+  record: RecordOf<"summary_finished" | "summary_failed">,
+  state: State,
+  compacting: Compacting,
+): Outcome {
   if (record.type === "summary_failed") return { error: record.error, cut: false };
   const { message } = record;
-  const error = noSummary(message);
-  return error === undefined
-    ? { text: plainText(message) }
-    : { error, cut: message.stop.kind === "max_tokens" };
+  const cut = message.stop.kind === "max_tokens";
+  const error = noSummary(message, state) ?? (cut ? cutShort(state, compacting) : undefined);
+  return error === undefined ? { text: plainText(message) } : { error, cut };
+}
+
+/**
+ * A summary that its output limit cut off lacks what is left to do, which comes last: it is asked for once more, with a higher
+ * limit, if there is one. What is cut off then is better than none.
+ */
+function cutShort({ options }: State, { cut = 0, limit }: Compacting): ErrorData | undefined {
+  const settings = options?.context?.compaction;
+  if (settings?.format !== "structured" || settings.summaryMaxTokens === null) return undefined;
+  if (cut > 0 || limit !== undefined) return undefined;
+  const message = "the summary was cut off at its output limit";
+  return { kind: "structured_output", message, retryable: true };
 }
 
 const summed = ({ summaries }: Compacting, text: string): Partial<Compacting> => ({
@@ -121,8 +137,8 @@ export const refusesLimit = ({ maxOutputTokens, repair }: ErrorData): boolean =>
 const plainText = (message: AssistantMessage): string =>
   message.content.map((part) => (part.type === "text" ? part.text : "")).join("");
 
-/** Why an answer is not a summary: neither a refusal nor an empty text may replace the history. */
-function noSummary(message: AssistantMessage): ErrorData | undefined {
+/** Why an answer is not a summary: neither a refusal, an empty text nor one sentence over and over may replace the history. */
+function noSummary(message: AssistantMessage, state: State): ErrorData | undefined {
   const { kind } = message.stop;
   if (
     kind === "refusal" ||
@@ -130,6 +146,11 @@ function noSummary(message: AssistantMessage): ErrorData | undefined {
     message.content.some(({ type }) => type === "refusal")
   )
     return { kind: "content_filter", message: "the model refused to sum up", retryable: false };
+  const found = repeated(message, state);
+  if (found?.part === "text") {
+    const said = `the summary repeated ${JSON.stringify(found.unit)} ${found.times} times`;
+    return { kind: "loop_detected", message: said, retryable: true };
+  }
   if (plainText(message).trim() !== "") return undefined;
   const why = kind === "max_tokens" ? ": its output limit went into reasoning" : "";
   return { kind: "empty_response", message: `the summary had no text in it${why}`, retryable: true };

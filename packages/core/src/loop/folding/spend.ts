@@ -1,34 +1,52 @@
 // The room of spending: what a run has cost, as far as it is known.
 //
-// Tokens are summed as providers report them. Money needs a price and reported usage for every call; if either is
-// missing, the sum is unknown from then on, which is not zero.
+// Tokens are summed as providers report them. Those of an answer that nobody counted are estimated, beside that sum, so that
+// a budget has an end. Money needs a price and reported usage for every call; if either is missing, the sum is unknown from then on, which
+// is not zero.
 
-import { addUsage, tokensOf, type Usage } from "../../message.ts";
+import { charEstimator } from "../../context/estimate.ts";
+import { type AssistantMessage, addUsage, tokensOf, type Usage } from "../../message.ts";
+import { frontOf } from "../request/window.ts";
 import type { ModelRef } from "../run-options.ts";
 import { modelInUse, type Run, type Spend, type State, withRun } from "../state.ts";
 
-/** The spending after one more model call. `failed`: the call gave no answer; without reported usage it counts as free. `by`: the model that was called; default: the one in use. */
+/**
+ * The spending after one more model call.
+ * @param came its answer, or the usage of a call that gave none: without reported usage that counts as free
+ * @param by the model that was called; default: the one in use
+ */
 export function spendMore(
   state: State,
   run: Run,
-  usage: Usage = {},
-  failed: boolean = false,
+  came: AssistantMessage | { usage?: Usage | undefined },
   by: ModelRef | undefined = withRun(state).options.models[modelInUse(run)],
 ): Spend {
   const { spend } = run;
+  const { usage = {} } = came;
   const tokens = tokensOf(usage);
+  if (tokens === undefined && !("role" in came)) return spend;
   if (tokens === undefined)
-    return failed
-      ? spend
-      : { ...spend, uncounted: spend.uncounted + 1, usd: isFree(by) ? spend.usd : undefined };
+    return {
+      ...spend,
+      uncounted: spend.uncounted + 1,
+      estimated: (spend.estimated ?? 0) + estimated(state, came as AssistantMessage),
+      usd: isFree(by) ? spend.usd : undefined,
+    };
   const cost = costOf(by, usage);
   return {
+    ...spend,
     usage: addUsage(spend.usage, usage),
     tokens: spend.tokens + tokens,
     usd: cost === undefined || spend.usd === undefined ? undefined : spend.usd + cost,
-    uncounted: spend.uncounted,
   };
 }
+
+/** Always the same, whatever the agent's own is: the same records give the same spending. */
+const estimator = charEstimator();
+
+/** About how many tokens a call took: the history that it was sent, and its answer. */
+const estimated = (state: State, answer: AssistantMessage): number =>
+  frontOf(state, { estimator }) + state.history.sum(estimator.message) + estimator.message(answer);
 
 function isFree(by: ModelRef | undefined): boolean {
   const price = by?.facts.price;

@@ -59,7 +59,7 @@ export function finishModel(state: State, run: Run, record: RecordOf<"model_fini
       ...run,
       call: undefined,
       modelCalls: run.modelCalls + 1,
-      spend: spendMore(state, run, record.message.usage),
+      spend: spendMore(state, run, record.message),
       notes: [],
       spoken: [],
       turn: { seq: record.seq, message, calls, ...(pruned ? { pruned } : {}), ...(lands ? { lands } : {}) },
