@@ -46,7 +46,7 @@ export function think(
   hearing?: Hearing,
 ): Promise<AssistantMessage> {
   const clocks = { ...agents, ...model.clocks };
-  const heard: Heard = [];
+  const heard: Heard = new Map();
   const startedAt = clock.now();
   // The host's clock: it is cheap enough to be read at each delta.
   const host = hostOf(clock);
@@ -187,15 +187,16 @@ interface HeardPart extends Coming {
   readonly pieces: string[];
 }
 
-/** In the order they began. */
-type Heard = HeardPart[];
+/** By type and index, in the order they began. An answer may have very many parts. */
+type Heard = Map<string, HeardPart>;
 
 /** Where a part is kept. */
 function openedIn(heard: Heard, type: HeardPart["type"], index: number): HeardPart {
-  const known = heard.find((one) => one.index === index && one.type === type);
+  const place = `${type} ${index}`;
+  const known = heard.get(place);
   if (known !== undefined) return known;
   const opened: HeardPart = { type, index, pieces: [], unheard: 0 };
-  heard.push(opened);
+  heard.set(place, opened);
   return opened;
 }
 
@@ -212,7 +213,7 @@ function aborted(thrown: unknown): RondoError {
 
 /** What to keep of an answer that is not whole: no reasoning, because without its signature it could not be sent again. */
 const textsOf = (heard: Heard): Part[] =>
-  heard.flatMap(({ type, pieces }): Part[] =>
+  [...heard.values()].flatMap(({ type, pieces }): Part[] =>
     type === "text_delta" ? [{ type: "text", text: pieces.join("") }] : [],
   );
 
