@@ -565,6 +565,43 @@ describe("text, reasoning and numbers", () => {
     ]);
   });
 
+  test("Claude's thinking among the parts of a content is thinking, and keeps its signatures (F099)", () => {
+    const told = (...summary: Loose[]): Loose => chunk({ content: [{ type: "reasoning", summary }] });
+    const message = read([
+      told({ type: "summary_text", text: "I ", signature: "" }),
+      told({ type: "summary_text", text: "look", signature: "" }),
+      told({ type: "summary_text", text: "", signature: "S1" }),
+      told(
+        { type: "summary_encrypted_text", data: "D" },
+        { type: "summary_text", text: "on", signature: "S2" },
+      ),
+      chunk({ content: [{ type: "text", text: "hi" }] }),
+      finish("stop"),
+      "[DONE]",
+    ]);
+    const summary = [
+      { type: "summary_text", text: "I look", signature: "S1" },
+      { type: "summary_encrypted_text", data: "D" },
+      { type: "summary_text", text: "on", signature: "S2" },
+    ];
+    expect(message.content).toEqual([
+      { type: "reasoning", text: "I lookon", opaque: { content_parts: [{ type: "reasoning", summary }] } },
+      { type: "text", text: "hi" },
+    ]);
+  });
+
+  test("a part of reasoning without signatures is thinking, and nothing to send back", () => {
+    const parts = [
+      { type: "reasoning", text: "hm" },
+      { type: "text", text: "hi" },
+    ];
+    const message = read([chunk({ content: parts }), finish("stop"), "[DONE]"]);
+    expect(message.content).toEqual([
+      { type: "reasoning", text: "hm" },
+      { type: "text", text: "hi" },
+    ]);
+  });
+
   test("a call that is in the older field too is one call (F010)", () => {
     const f = { name: "f", arguments: '{"a":1}' };
     const both = chunk({ tool_calls: [{ index: 0, id: "c1", function: f }], function_call: f });

@@ -29,6 +29,7 @@ import {
   textOf,
   withChoices,
   wordIn,
+  wordsOf,
 } from "./chunk.ts";
 import { chatCompat, type OpenaiChatCompat } from "./compat.ts";
 import { ReasoningDetails } from "./details.ts";
@@ -36,6 +37,7 @@ import { type ChatEnd, failureOf, finished, isBroken, isCut, isGrave, wireOf } f
 import { HarmonySplitter } from "./harmony.ts";
 import { AudioPieces, imageAt } from "./media.ts";
 import { OneAnswer } from "./one-answer.ts";
+import { ReasoningParts } from "./reasoning-parts.ts";
 import { ThinkSplitter } from "./think.ts";
 import { ThinkingBlocks } from "./thinking-blocks.ts";
 
@@ -61,6 +63,7 @@ export class ChatDecoder implements Decoder {
   #leaked: string[] = [];
   readonly #calls: CallTracker;
   readonly #details = new ReasoningDetails();
+  readonly #thoughtParts = new ReasoningParts();
   readonly #blocks = new ThinkingBlocks();
   /** The key of the call in the older field `function_call`. */
   #legacy: string | undefined;
@@ -332,12 +335,11 @@ export class ChatDecoder implements Decoder {
     if (call !== undefined) this.#call(call, this.#parts++);
     else if (part.type === "text" || part.type === "output_text" || (part.type ?? null) === null)
       this.#say("text", textOf(part));
-    else if (part.type === "thinking")
-      for (const piece of typeof part.thinking === "string"
-        ? [{ text: part.thinking }]
-        : listIn(part.thinking))
-        this.#say("reasoning", textIn(objectIn(piece)?.text) ?? "");
-    else if (part.type === "refusal") this.#answer.refusal("refusal", textIn(part.refusal) ?? "");
+    else if (part.type === "thinking") this.#say("reasoning", wordsOf(part.thinking ?? ""));
+    else if (part.type === "reasoning") {
+      this.#answer.reasoning("reasoning", "");
+      this.#say("reasoning", this.#thoughtParts.push(part));
+    } else if (part.type === "refusal") this.#answer.refusal("refusal", textIn(part.refusal) ?? "");
     else if (part.type === "image_url")
       this.#image(textIn(objectIn(part.image_url)?.url) ?? textIn(part.image_url));
     else if (part.type === "reference") {
@@ -383,6 +385,8 @@ export class ChatDecoder implements Decoder {
       answer.attach("reasoning", { opaque: { reasoning_details: this.#details.whole() } });
     if (!this.#blocks.empty)
       answer.attach("reasoning", { opaque: { thinking_blocks: this.#blocks.whole() } });
+    if (!this.#thoughtParts.empty)
+      answer.attach("reasoning", { opaque: { content_parts: this.#thoughtParts.whole() } });
     if (this.#opaque !== undefined)
       answer.attach("reasoning", { opaque: { reasoning_opaque: this.#opaque } });
     const end: ChatEnd = { word: this.#word, native: this.#nativeWord };
