@@ -353,6 +353,17 @@ describe("a refusal reveals a quirk", () => {
     expect(told({ message })).toBeUndefined();
   });
 
+  it.each([
+    "Unknown parameter: 'tools[0].strict'.",
+    "tools.0.strict: Extra inputs are not permitted",
+    "[{'type': 'extra_forbidden', 'loc': ('body', 'tools', 0, 'strict'), 'msg': 'Extra inputs are not permitted'}]",
+  ])("behind Responses, not even that a tool is not strict is known: %s", (message) => {
+    const of = toldBy(openaiResponses);
+    const strict = { strictTools: false, omit: ["store", "strict"] };
+    expect(of({ message }, { omit: ["store"] })).toEqual(strict);
+    expect(of({ message }, strict)).toBeUndefined();
+  });
+
   it("tools and thinking exclude each other", () => {
     const message =
       "Function tools with reasoning_effort are not supported for gpt-5.6 in /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'.";

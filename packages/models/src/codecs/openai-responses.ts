@@ -99,6 +99,10 @@ const unknownMember: RegExp = /\b(?:unknown|unsupported) parameter: [`'"\\]*inpu
 const unknownField: RegExp =
   /(?:unknown|unsupported|unrecogni[sz]ed|extra_forbidden)[^{}]{0,40}[`'"](store|include)[`'"]|\bnot supported: (store|include)\b|(?:^|[`'" ])(store|include)[`'"]*(?:: extra inputs| (?:is )?not (?:supported|permitted|allowed))/i;
 
+/** A server that does not know the member of tools either, which is sent with every tool, because absent it means true. */
+const unknownStrict: RegExp =
+  /(?:unknown|unrecogni[sz]ed|unsupported (?:parameter|field|argument)|extra_forbidden|extra inputs)[^{}]{0,80}\bstrict\b|\bstrict[`'"\\]*: extra inputs/i;
+
 /** The field for the prompt, which xAI and others do not have. */
 const noInstructions: RegExp =
   /(?:unknown|unsupported|unrecogni[sz]ed|not supported|extra_forbidden)[^{}]{0,40}[`'" ]instructions\b|(?:^|[`'" ])instructions[`'"\\]*(?: parameter| field)?(?:: extra inputs| (?:is|are) (?:not (?:supported|permitted|allowed)|unsupported))/i;
@@ -121,6 +125,8 @@ function learned({ status, body }: ErrorResponse, target: Target): Target["compa
     return { ...target.compat, plainReasoning: true };
   if (compat.forcedChoice && refusesForcing.test(words)) return { ...target.compat, forcedChoice: false };
   if (compat.toolFiles && textResults.test(words)) return { ...target.compat, toolFiles: false };
+  if (unknownStrict.test(words) && !compat.omit.includes("strict"))
+    return { ...target.compat, strictTools: false, omit: [...compat.omit, "strict"] };
   if (compat.strictTools && refusesStrict.test(words)) return { ...target.compat, strictTools: false };
   const lacking = lacksLevels(words, target);
   if (lacking !== undefined) return lacking;
