@@ -1,13 +1,6 @@
 // The room of the Responses codec: OpenAI's newer protocol, stateless by default.
 
-import {
-  type AssistantMessage,
-  cutRaw,
-  type Json,
-  type JsonObject,
-  type ModelEvent,
-  RondoError,
-} from "@rondo/core";
+import type { AssistantMessage, Json, JsonObject, ModelEvent, RondoError } from "@rondo/core";
 import { Answer } from "../answer.ts";
 import type { Codec, Decoder, Encoder, ErrorResponse, Target } from "../codec.ts";
 import { objectIn } from "../json-values.ts";
@@ -23,6 +16,7 @@ import {
 import { plainerSchemas, refusesGrammars, refusesStrict } from "../refusals/schema.ts";
 import { classifyHttpError } from "../transport/errors.ts";
 import { lacksLevels } from "./levels.ts";
+import { noAnswer } from "./no-answer.ts";
 import { speaker, streamError } from "./openai/errors.ts";
 import { ResponsesDecoder } from "./openai-responses/decode.ts";
 import { ResponsesEncoder } from "./openai-responses/encode.ts";
@@ -47,9 +41,7 @@ export const openaiResponses: Codec = {
     // Some gateways wrap the answer in an envelope of their own.
     const whole = [given, objectIn(given?.data), objectIn(given?.response)].find(isResponse) ?? given;
     if (whole === undefined)
-      throw new RondoError("protocol", `${speaker(target)} answered with something that is no response`, {
-        raw: cutRaw(body),
-      });
+      throw noAnswer(body, `${speaker(target)} answered with something that is no response`);
     if (!isResponse(whole)) throw streamError(whole, target, new Answer(target, () => {}));
     const decoder = new ResponsesDecoder(target, emit);
     decoder.take(whole);
