@@ -493,6 +493,14 @@ describe("a refusal in Anthropic's protocol reveals a server that is not Anthrop
     expect(by({ message: other }, { thinking: "budget" })).toBeUndefined();
   });
 
+  it("and that it always thinks, if the model's name does not show it", () => {
+    const message =
+      '"thinking.type.disabled" is not supported for this model. Use "thinking.type.adaptive" and "output_config.effort" to control thinking behavior.';
+    expect(by({ message })).toEqual({ off: "never" });
+    expect(toldBy(bedrockConverse)({ message })).toEqual({ off: "never" });
+    expect(by({ message }, { off: "never" })).toBeUndefined();
+  });
+
   it.each([
     "messages.1: `web_search` tool use with id `srvtoolu_1` was found without a corresponding `web_search_tool_result` block",
     "This model does not support assistant message prefill. The conversation must end with a user message.",

@@ -37,6 +37,7 @@ const settings: { readonly [field: string]: Repair } = {
   reasoning_config: "settings.reasoning",
   thinking: "settings.reasoning",
   "thinking.type": "settings.reasoning",
+  "thinking.type.disabled": "settings.reasoning",
   enable_thinking: "settings.reasoning",
   thinking_budget: "settings.reasoning",
   "thinking budget": "settings.reasoning",

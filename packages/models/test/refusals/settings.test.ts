@@ -62,6 +62,10 @@ describe("a refusal about a setting is recognised", () => {
     ["Model grok-4-0709 does not support parameter reasoningEffort.", "reasoning"],
     ["Model grok-4-0709 does not support parameter stop.", "stop"],
     ["Reasoning is mandatory for this endpoint and cannot be disabled.", "reasoning"],
+    [
+      'Provider returned error: "thinking.type.disabled" is not supported for this model. Use "thinking.type.adaptive" and "output_config.effort" to control thinking behavior.',
+      "reasoning",
+    ],
     ["reasoning_effort must be one of `none` or `default`", "reasoning"],
     ["<400> InternalError.Algo.InvalidParameter: Range of top_p should be (0.0, 1.0]", "topP"],
     ['"qwen2.5-coder:7b" does not support thinking', "reasoning"],
