@@ -417,6 +417,8 @@ describe("a refusal by a Gemini reveals", () => {
   it.each([
     "Corrupted thought signature.",
     "Invalid thought signature.",
+    "The thought signature provided could not be verified.",
+    "Invalid value at 'contents[1].parts[0].thought_signature' (TYPE_BYTES), Base64 decoding failed for \"A_A\"",
     "Unable to submit request because Thought signature is not valid.. Learn more: https://cloud.google.com/",
   ])("that it accepts no signatures back: %s", (message) => {
     const by = toldBy(googleGenerativeAi, "gemini-3-pro");
