@@ -247,6 +247,7 @@ describe("a refusal reveals a quirk", () => {
     ["systemFirstOnly", true, "System message must be at the beginning."],
     ["forcedChoice", false, "tool_choice required is not supported in thinking mode"],
     ["strictTools", false, "Tools with mixed values for 'strict' are not allowed."],
+    ["toolFiles", false, "Output of tool call should be 'Input text'"],
     [
       "toolFiles",
       false,

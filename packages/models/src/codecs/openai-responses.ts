@@ -101,7 +101,7 @@ const noInstructions: RegExp =
 
 /** A result with files is a list; this server takes only text. */
 const textResults: RegExp =
-  /\b(?:input\b[^{}]{0,40}|FunctionCallOutput[`'"\\]*)[.,\s]+[`'"\\]*output\b[^{}]{0,60}(?:expected a string|must be a string|should be a valid string)/i;
+  /\b(?:input\b[^{}]{0,40}|FunctionCallOutput[`'"\\]*)[.,\s]+[`'"\\]*output\b[^{}]{0,60}(?:expected a string|must be a string|should be a valid string)|\boutput of tool call should be [`'"\\]*input text\b/i;
 
 /** The quirks that a refusal reveals: what every later request would be refused for as well. */
 function learned({ status, body }: ErrorResponse, target: Target): Target["compat"] {
