@@ -26,7 +26,7 @@ import { factsOf } from "./catalogue/catalogue.ts";
 import type { Codec, ErrorResponse, Target, WireRequest } from "./codec.ts";
 import { type Credentials, redactedJson, secretsOf } from "./credentials.ts";
 import { keepingRaw } from "./keep-raw.ts";
-import { KnownServer, type Made } from "./known-server.ts";
+import { KnownServer, type Made, quirksBetween } from "./known-server.ts";
 import { loadOnce } from "./load-once.ts";
 import { ModelCredentials } from "./model-credentials.ts";
 import { checkedOptions, type LazyCodec, type ModelOptions, type Send } from "./model-options.ts";
@@ -97,7 +97,7 @@ class HttpModel implements Model {
       const { send } = this.#options;
       if (send !== undefined) return await this.#sendBy(send, askedOf({ codec, request, io }, made));
       const credentials = await this.#credentials.get({ refresh: false }, io.signal);
-      const call: Call = { codec, request, made, credentials, io, sent };
+      const call: Call = { codec, request, made, credentials, io, sent, renewed: false, lessons: [] };
       const first = await this.#attempt(call);
       if ("answer" in first) return await this.#unsuspected(first.answer, call);
       return (await this.#taught(first, call)) ?? (await this.#renewed(first.refused, call));
@@ -129,14 +129,9 @@ class HttpModel implements Model {
   /**
    * The answer to the request as the refusal requires it; undefined if that is the same request. A new server may show several
    * quirks, one per refusal.
-   * @param lessons the quirks learned from earlier refusals of the same call: none is learned twice
    */
-  async #taught(
-    { refused, response }: Refusal,
-    call: Call,
-    lessons: readonly (readonly string[])[] = [],
-  ): Promise<AssistantMessage | undefined> {
-    const { codec, request, made, io } = call;
+  async #taught({ refused, response }: Refusal, call: Call): Promise<AssistantMessage | undefined> {
+    const { codec, request, made, io, lessons } = call;
     const server = this.#server;
     const streams = made.target.stream !== false;
     const turned = streams ? refusesStream(response) : refusesWhole(response);
@@ -160,11 +155,13 @@ class HttpModel implements Model {
     if (isReasoning || isOutput || refused.kind === "server_error") other.forget();
     // The loop leaves the reasoning, or the schema, out of the original request.
     if (isReasoning || isOutput) throw refused;
-    const taught = await this.#taught(again, { ...call, made: other }, [...lessons, lesson]);
+    const next = { ...call, made: other, lessons: [...lessons, lesson] };
+    const taught = await this.#taught(again, next);
     if (taught !== undefined) return taught;
-    // The same words again: the complaint was about something else.
-    if (again.refused.message === refused.message) other.forget();
-    // The request was mended as well as it can be: leaving more out would need another request.
+    // Another complaint is about the token, or the loop's to mend.
+    if (again.refused.message !== refused.message) return await this.#renewed(again.refused, next);
+    // The same words again: the complaint was about something else, and leaving more out will not help.
+    other.forget();
     throw unrepaired(again.refused);
   }
 
@@ -172,12 +169,15 @@ class HttpModel implements Model {
   async #renewed(refused: RondoError, call: Call): Promise<AssistantMessage> {
     // A 401 may be about money: another token does not help then.
     const renews = refused.kind === "auth" || (refused.status === 401 && refused.kind !== "quota_exhausted");
-    if (!renews || this.#options.credentials === undefined) throw refused;
+    if (!renews || call.renewed || this.#options.credentials === undefined) throw refused;
     const fresh = await this.#credentials.get({ refresh: true }, call.io.signal);
     if (JSON.stringify(fresh) === JSON.stringify(call.credentials)) throw refused;
-    const second = await this.#attempt({ ...call, credentials: fresh });
+    const next = { ...call, credentials: fresh, renewed: true };
+    const second = await this.#attempt(next);
     if ("answer" in second) return second.answer;
-    throw second.refused;
+    const taught = await this.#taught(second, next);
+    if (taught === undefined) throw second.refused;
+    return taught;
   }
 
   #loaded(): Promise<Codec> {
@@ -340,6 +340,10 @@ interface Call {
   io: ModelIo;
   /** Grows with every attempt. */
   sent: Sent[];
+  /** A fresh token was fetched: once a call. */
+  renewed: boolean;
+  /** The quirks learned from earlier refusals, one by one: none is learned twice. */
+  lessons: readonly (readonly string[])[];
 }
 
 /** One request of a call. */
@@ -385,15 +389,7 @@ function loaded(codec: LazyCodec): Promise<Codec> {
 }
 
 /** How many refusals of one call may each show a quirk. */
-const mostLessons = 3;
-
-/** The names of the quirks in which two servers differ; a quirk that is a list may grow more than once. */
-const quirksBetween = ({ compat: before }: Target, after: Target | undefined): string[] =>
-  Object.entries(after?.compat ?? {}).flatMap(([quirk, value]) => {
-    const told = JSON.stringify(value);
-    if (told === JSON.stringify(before?.[quirk])) return [];
-    return [Array.isArray(value) ? `${quirk} ${told}` : quirk];
-  });
+const mostLessons = 6;
 
 const maxErrorChars = 1_000_000;
 /** Low, so that an empty refusal is taken for an overflow too rarely rather than too often. */

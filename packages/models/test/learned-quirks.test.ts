@@ -1048,6 +1048,38 @@ describe("a server with several unknown quirks", () => {
     expect(wire.requests.at(-1)?.body).not.toHaveProperty("stream_options");
   });
 
+  const image: Message[] = [
+    { role: "user", content: [{ type: "file", mediaType: "image/png", data: "iVBORw0KGgo=" }] },
+  ];
+  it.each([
+    ["a setting", "go", "Unsupported value: 'temperature' does not support 0.2 with this model."],
+    ["an image", image, "Invalid image data in messages[1].content[0].image_url."],
+  ])("and then complains about %s, which is left out", async (_what, input, complaint) => {
+    const wire = await serve(
+      [asked[0], no(complaint), say("done")].map((one) => one as ReturnType<typeof raw>),
+    );
+    const model = openai.chat("gpt-5", { baseURL: wire.url, apiKey: "k" });
+    const { text } = await new Agent({ model, settings: { temperature: 0.2 } }).run(input);
+    expect([text, wire.requests.length]).toEqual(["done", 3]);
+  });
+
+  it.each(["before", "after"])("and refuses the token %s that, once", async (when) => {
+    const expired = raw(JSON.stringify({ error: { message: "token expired" } }), { status: 401 });
+    const [quirk] = asked as [ReturnType<typeof raw>];
+    const wire = await serve([...(when === "before" ? [expired, quirk] : [quirk, expired]), say("done")]);
+    const model = openai.chat("gpt-5", {
+      baseURL: wire.url,
+      credentials: ({ refresh }) => (refresh ? "new" : "old"),
+    });
+    expect((await new Agent({ model }).run("go")).text).toBe("done");
+    expect(wire.requests.map(({ headers }) => headers.authorization)).toEqual([
+      "Bearer old",
+      when === "before" ? "Bearer new" : "Bearer old",
+      "Bearer new",
+    ]);
+    expect(wire.requests.at(-1)?.body).not.toHaveProperty("stream_options");
+  });
+
   it("is not called endlessly: a quirk that was learnt in a call is not learnt again in it", async () => {
     const [options] = asked;
     const wire = await serve([options, options, options].map((one) => one as ReturnType<typeof raw>));
