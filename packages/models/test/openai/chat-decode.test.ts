@@ -608,6 +608,13 @@ describe("text, reasoning and numbers", () => {
     expect(called(read([both, finish("tool_calls"), "[DONE]"]))).toEqual([["f", { a: 1 }]]);
   });
 
+  test("an error of which every member is blank is none (F152)", () => {
+    const error = { message: "", type: "", param: "", code: null };
+    const message = read([{ ...chunk({ content: "hi" }), error }, { ...finish("stop"), error }, "[DONE]"]);
+    expect(message.content).toEqual([{ type: "text", text: "hi" }]);
+    expect(() => read([{ ...chunk({ content: "hi" }), error: { ...error, code: 500 } }, "[DONE]"])).toThrow();
+  });
+
   test("zeros after counts change nothing (F084)", () => {
     const zeros = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
     const message = read([
