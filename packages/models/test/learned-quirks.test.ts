@@ -228,7 +228,7 @@ describe("a refusal reveals a quirk", () => {
       expect(of({ message: `Argument not supported: ${field}` })).toEqual({ omit: [field] });
   });
 
-  it("a Responses server does not accept an item's status or phase back", () => {
+  it("a Responses server does not accept an item's status, phase or namespace back", () => {
     const message = (member: string): string => `Unknown parameter: 'input[3].${member}'.`;
     const of = toldBy(openaiResponses);
     expect(of({ message: message("status") })).toEqual({ omitInItems: ["status"] });
@@ -237,6 +237,7 @@ describe("a refusal reveals a quirk", () => {
     expect(of({ message: message("phase") }, { omitInItems: ["status"] })).toEqual({
       omitInItems: ["status", "phase"],
     });
+    expect(of({ message: message("namespace") })).toEqual({ omitInItems: ["namespace"] });
     expect(of({ message: message("status") }, { omitInItems: ["status"] })).toBeUndefined();
     expect(of({ message: message("arguments") })).toBeUndefined();
   });
@@ -494,6 +495,13 @@ describe("a refusal in Anthropic's protocol reveals a server that is not Anthrop
       "thinking: Input tag 'adaptive' found using 'type' does not match any of the expected tags: 'disabled', 'enabled'";
     expect(by({ message: other })).toEqual({ thinking: "budget" });
     expect(by({ message: other }, { thinking: "budget" })).toBeUndefined();
+  });
+
+  it("and which levels it lacks, from a list of those it has alone", () => {
+    const message = "output_config.effort: Input should be 'low', 'medium' or 'high'";
+    expect(by({ message })).toEqual({ lacksLevels: ["xhigh", "max"] });
+    expect(by({ message }, { lacksLevels: ["xhigh", "max"] })).toBeUndefined();
+    expect(by({ message: "verbosity: Input should be 'low', 'medium' or 'high'" })).toBeUndefined();
   });
 
   it("and that it always thinks, if the model's name does not show it", () => {

@@ -85,7 +85,8 @@ const missingReasoning: RegExp =
   /reasoning_(?:text|content)\b[^{}]{0,80}(?:must be (?:passed|sent|provided)|is (?:missing|required))/i;
 
 /** Members of an output item besides its content that strict servers do not take back. */
-const unknownMember: RegExp = /\b(?:unknown|unsupported) parameter: [`'"\\]*input\[\d+\]\.(status|phase)\b/i;
+const unknownMember: RegExp =
+  /\b(?:unknown|unsupported) parameter: [`'"\\]*input\[\d+\]\.(status|phase|namespace)\b/i;
 
 /** Fields that are sent by default, but that a server may not know. */
 const unknownField: RegExp =

@@ -14,7 +14,7 @@ const quoted: RegExp = /[`'"\\]+(xhigh|max)[`'"\\]+/gi;
 const reported: RegExp = /\binput(?:_value)?[`'"\\]*(?:: ?|=)[`'"\\]+(xhigh|max)\b/gi;
 const anyLevel: RegExp = /\b(?:low|medium|high)\b/i;
 
-/** The levels above `high` that a refusal says are not accepted. */
+/** The levels above `high` that a refusal says, or by its list shows, are not accepted. */
 export function refusedLevels(words: string): string[] {
   if (!isAboutLevels.test(words)) return [];
   const at = words.search(listing);
@@ -22,7 +22,7 @@ export function refusedLevels(words: string): string[] {
   const named = [...complaint.matchAll(quoted), ...words.matchAll(reported)].map(([, level = ""]) =>
     level.toLowerCase(),
   );
-  if (named.length === 0) return [];
+  // A validator may list what it accepts without a word of what it got.
   const unlisted = highest.filter((level) => !list.replaceAll(reported, "").toLowerCase().includes(level));
   return [...new Set([...named, ...(anyLevel.test(list) ? unlisted : [])])];
 }

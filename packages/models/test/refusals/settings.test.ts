@@ -56,6 +56,8 @@ describe("a refusal about a setting is recognised", () => {
     ["Unexpected keyword argument 'top_k'", "topK"],
     ["Invalid temperature value, the valid range of temperature is [0, 2]", "temperature"],
     ["`temperature` : number must be at most 2", "temperature"],
+    ["'stop' : maximum number of items is 4", "stop"],
+    ["tool_choice.disable_parallel_tool_use: Extra inputs are not permitted", "parallelToolCalls"],
     ["body.top_p: Input should be less than or equal to 1", "topP"],
     ["'temperature' must be Float between 0.0 and 2.0", "temperature"],
     ["invalid thinking: only type=enabled is allowed for this model", "reasoning"],
