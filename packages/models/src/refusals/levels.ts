@@ -12,6 +12,8 @@ const isAboutLevels: RegExp = /effort|reasoning|thinking|\blevel\b/i;
 /** A level in quotes; the value that a validator reports, wherever it stands. */
 const quoted: RegExp = /[`'"\\]+(xhigh|max)[`'"\\]+/gi;
 const reported: RegExp = /\binput(?:_value)?[`'"\\]*(?:: ?|=)[`'"\\]+(xhigh|max)\b/gi;
+/** A level below these in quotes: the one that is refused, where the list comes behind it. */
+const quotedLower: RegExp = /[`'"\\]+(?:none|minimal|low|medium|high)[`'"\\]+/i;
 const anyLevel: RegExp = /\b(?:low|medium|high)\b/i;
 
 /** The levels above `high` that a refusal says, or by its list shows, are not accepted. */
@@ -24,5 +26,6 @@ export function refusedLevels(words: string): string[] {
   );
   // A validator may list what it accepts without a word of what it got.
   const unlisted = highest.filter((level) => !list.replaceAll(reported, "").toLowerCase().includes(level));
-  return [...new Set([...named, ...(anyLevel.test(list) ? unlisted : [])])];
+  const isOfAnother = named.length === 0 && quotedLower.test(complaint);
+  return [...new Set([...named, ...(anyLevel.test(list) && !isOfAnother ? unlisted : [])])];
 }
