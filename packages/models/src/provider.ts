@@ -27,9 +27,9 @@ import type { Codec, ErrorResponse, Target, WireRequest } from "./codec.ts";
 import { type Credentials, redactedJson, secretsOf } from "./credentials.ts";
 import { keepingRaw } from "./keep-raw.ts";
 import { KnownServer, type Made, quirksBetween } from "./known-server.ts";
-import { loadOnce } from "./load-once.ts";
+import { loadedOf } from "./load-once.ts";
 import { ModelCredentials } from "./model-credentials.ts";
-import { checkedOptions, type LazyCodec, type ModelOptions, type Send } from "./model-options.ts";
+import { checkedOptions, type ModelOptions, type Send } from "./model-options.ts";
 import { withoutEmptyBudget } from "./no-budget.ts";
 import { demandRoom, warnOverWindow } from "./over-window.ts";
 import { listening } from "./receive/listening.ts";
@@ -37,6 +37,7 @@ import { receive, receiveFrames } from "./receive.ts";
 import { forRequest, unrepaired } from "./refusals/for-request.ts";
 import { asRefusal, refusalIn, responseIn } from "./refusals/non-http.ts";
 import { refusesStream, refusesWhole } from "./refusals/stream.ts";
+import { RefusedSettings } from "./refused-settings.ts";
 import { bearer, joinURL, merged } from "./request-head.ts";
 import { namesInUse, strangeOptions } from "./strange-options.ts";
 import { defaultClient } from "./transport/default-client.ts";
@@ -56,6 +57,7 @@ class HttpModel implements Model {
   readonly clocks?: HttpClocks;
   readonly #options: ModelOptions;
   readonly #server: KnownServer;
+  readonly #refusedSettings = new RefusedSettings();
   readonly #credentials: ModelCredentials;
   #codec: Promise<Codec> | undefined;
   #client: HttpClient | undefined;
@@ -84,11 +86,14 @@ class HttpModel implements Model {
     if (all !== undefined) this.facts = all;
   }
 
-  async call(given: ModelRequest, io: ModelIo): Promise<AssistantMessage> {
+  call(given: ModelRequest, io: ModelIo): Promise<AssistantMessage> {
+    return this.#refusedSettings.call(withoutEmptyBudget(given), io, (request) => this.#call(request, io));
+  }
+
+  async #call(request: ModelRequest, io: ModelIo): Promise<AssistantMessage> {
     const sent: Sent[] = [];
     try {
       if (io.signal.aborted) throw abortedError(io.signal);
-      const request = withoutEmptyBudget(given);
       const codec = await this.#loaded();
       const made = this.#server.make(request, codec);
       const { providerOptions } = request.settings;
@@ -184,7 +189,7 @@ class HttpModel implements Model {
     const { codec, keepRaw } = this.#options;
     const kept = (one: Codec): Codec => (keepRaw === true ? keepingRaw(one) : one);
     if (!("load" in codec)) return Promise.resolve(kept(codec));
-    this.#codec ??= loaded(codec)
+    this.#codec ??= loadedOf(codec)
       .then(kept)
       .catch((thrown: unknown) => {
         this.#codec = undefined;
@@ -374,18 +379,6 @@ function askedOf({ codec, request, io }: Pick<Call, "codec" | "request" | "io">,
       : {}),
   };
   return { codec, request, io, wire: made.wire, target };
-}
-
-const loads = new WeakMap<LazyCodec, () => Promise<Codec>>();
-
-/** A codec's code, loaded once. */
-function loaded(codec: LazyCodec): Promise<Codec> {
-  let load = loads.get(codec);
-  if (load === undefined) {
-    load = loadOnce(() => codec.load());
-    loads.set(codec, load);
-  }
-  return load();
 }
 
 /** How many refusals of one call may each show a quirk. */
