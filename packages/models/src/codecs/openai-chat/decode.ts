@@ -257,7 +257,7 @@ export class ChatDecoder implements Decoder {
       for (const image of listIn(delta.images))
         this.#image(textIn(objectIn(objectIn(image)?.image_url)?.url));
     const audio = delta.audio ? objectIn(delta.audio) : undefined;
-    if (audio !== undefined) this.#answer.native("audio", "audio", { audio: this.#audio.add(audio) });
+    if (audio !== undefined) this.#audio.add(audio, this.#answer);
     if (Array.isArray(delta.executed_tools))
       this.#answer.native("executed_tools", "executed_tools", { executed_tools: delta.executed_tools });
     if (!isWhole && this.#frames.isEdged && !this.#compat.splitChoices) this.#again = this.#sayingOnly(delta);

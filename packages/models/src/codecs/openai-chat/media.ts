@@ -1,6 +1,7 @@
 // The room of what an answer contains besides text: images by URL or as data, and audio that comes in pieces.
 
 import type { JsonObject, Part } from "@rondo/core";
+import type { Answer } from "../../answer.ts";
 import { textIn } from "../../json-values.ts";
 import { Base64Pieces } from "../base64-pieces.ts";
 
@@ -17,8 +18,8 @@ export class AudioPieces {
   readonly #bytes = new Base64Pieces();
   #whole: JsonObject = {};
 
-  /** Takes a piece; returns all of the audio so far. */
-  add(piece: JsonObject): JsonObject {
+  /** Takes a piece. The answer gets all of the audio so far, and what is spoken as its text. */
+  add(piece: JsonObject, answer: Answer): void {
     const data = textIn(piece.data);
     const transcript = textIn(piece.transcript);
     this.#whole = {
@@ -29,6 +30,7 @@ export class AudioPieces {
         ? {}
         : { transcript: (textIn(this.#whole.transcript) ?? "") + transcript }),
     };
-    return this.#whole;
+    answer.native("audio", "audio", { audio: this.#whole });
+    if (transcript) answer.text("transcript", transcript);
   }
 }

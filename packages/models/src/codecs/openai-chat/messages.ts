@@ -198,6 +198,7 @@ function saidIn(message: AssistantMessage, room: ChatRoom): Said {
     opaque: undefined,
     audio: undefined,
   };
+  let spoken: JsonObject | undefined;
   for (const part of message.content) {
     if (part.type === "text" || part.type === "refusal") said.text += part.text;
     else if (part.type === "tool_call") said.calls.push(wireCall(part, own, room));
@@ -211,9 +212,11 @@ function saidIn(message: AssistantMessage, room: ChatRoom): Said {
       const { note, code } = answeredNote(part);
       room.warn({ code, message: note });
       said.text += said.text === "" ? note : `\n${note}`;
-    } else if (part.type === "native" && part.kind === "audio" && own)
-      said.audio = objectIn(part.opaque.audio)?.id;
+    } else if (part.type === "native" && part.kind === "audio" && own) spoken = objectIn(part.opaque.audio);
   }
+  said.audio = spoken?.id;
+  // Its transcript is known by the audio's id.
+  if (said.audio !== undefined && said.text === spoken?.transcript) said.text = "";
   if (room.compat.signCalls && said.calls.every((call) => call.extra_content === undefined))
     for (const call of said.calls) call.extra_content = { google: { thought_signature: foreignSignature } };
   return said;
