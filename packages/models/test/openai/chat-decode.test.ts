@@ -735,6 +735,21 @@ describe("text, reasoning and numbers", () => {
     ]);
   });
 
+  test.each([
+    [{ images: ["data:image/webp;base64,AAAA"] }, { mediaType: "image/webp", data: "AAAA" }],
+    [{ images: [{ url: "https://a/b.png" }] }, { mediaType: "image/*", url: "https://a/b.png" }],
+    [{ images: [{ b64_json: "AAAA" }] }, { mediaType: "image/png", data: "AAAA" }],
+    [{ image: { url: "data:image/png;base64,AAAA" } }, { mediaType: "image/png", data: "AAAA" }],
+    [
+      { content: [{ type: "image_url", image_url: "https://a/b" }] },
+      { mediaType: "image/*", url: "https://a/b" },
+    ],
+    [{ images: [{}, 1, null, { url: "" }] }, undefined],
+  ])("a generated image, told as %j, once or twice", (delta, image) => {
+    const message = read([chunk(delta), chunk(delta), finish("stop"), "[DONE]"]);
+    expect(message.content).toEqual(image === undefined ? [] : [{ type: "file", ...image }]);
+  });
+
   test("after the sentinel nothing more is read", () => {
     const decoder = openaiChat.decoder(origin, () => {});
     decoder.push({ event: undefined, data: JSON.stringify(chunk({ content: "a" })) });

@@ -35,7 +35,7 @@ import { chatCompat, type OpenaiChatCompat } from "./compat.ts";
 import { ReasoningDetails } from "./details.ts";
 import { type ChatEnd, failureOf, finished, isBroken, isCut, isGrave, wireOf } from "./end.ts";
 import { HarmonySplitter } from "./harmony.ts";
-import { AudioPieces, imageAt } from "./media.ts";
+import { AudioPieces, imageIn } from "./media.ts";
 import { OneAnswer } from "./one-answer.ts";
 import { ReasoningParts } from "./reasoning-parts.ts";
 import { ThinkSplitter } from "./think.ts";
@@ -253,9 +253,8 @@ export class ChatDecoder implements Decoder {
         this.#answer.text("text", "");
         this.#answer.attach("text", { citation });
       }
-    if (delta.images)
-      for (const image of listIn(delta.images))
-        this.#image(textIn(objectIn(objectIn(image)?.image_url)?.url));
+    if (delta.images) for (const image of listIn(delta.images)) this.#image(image);
+    if (delta.image) this.#image(delta.image);
     const audio = delta.audio ? objectIn(delta.audio) : undefined;
     if (audio !== undefined) this.#audio.add(audio, this.#answer);
     if (Array.isArray(delta.executed_tools))
@@ -340,8 +339,7 @@ export class ChatDecoder implements Decoder {
       this.#answer.reasoning("reasoning", "");
       this.#say("reasoning", this.#thoughtParts.push(part));
     } else if (part.type === "refusal") this.#answer.refusal("refusal", textIn(part.refusal) ?? "");
-    else if (part.type === "image_url")
-      this.#image(textIn(objectIn(part.image_url)?.url) ?? textIn(part.image_url));
+    else if (part.type === "image_url") this.#image(part);
     else if (part.type === "reference") {
       this.#answer.text("text", "");
       this.#answer.attach("text", { citation: part });
@@ -358,8 +356,10 @@ export class ChatDecoder implements Decoder {
     if (extra !== undefined) this.#answer.attach(key, { opaque: extra });
   }
 
-  #image(url: string | undefined): void {
-    if (url !== undefined) this.#answer.part(`part ${this.#parts++}`, imageAt(url));
+  #image(given: Json): void {
+    const image = imageIn(given);
+    // Gateways tell an image again at the end: it is the same one.
+    if (image !== undefined) this.#answer.part(`image ${image.data ?? image.url}`, image);
   }
 
   #fail(body: JsonObject): void {
