@@ -189,6 +189,9 @@ test("a picture that the model drew is a file, and goes back as the item that it
   expect(drawn.content.at(-1)).toMatchObject({ type: "file", mediaType: "image/webp", data: "UklGRg==" });
   const items = responsesBody([user("x"), drawn, user("y")]).input;
   expect(items[2]).toEqual({ ...picture, result: "UklGRg==" });
+  // Azure says of a finished one that it is being drawn.
+  const late = answer({ ...picture, status: "generating", result: "UklGRg==" });
+  expect(responsesBody([user("x"), late, user("y")]).input[1]).toEqual({ ...picture, result: "UklGRg==" });
   // One that could not be drawn is none.
   expect(answer({ ...picture, result: null }).content).toMatchObject([{ type: "native" }]);
   // To another model it is a file like any other.
