@@ -17,7 +17,11 @@ const checks: { readonly [protocol in Protocol]: (body: string, one: Case) => re
   google: (body) => checkGoogleRequest(JSON.parse(body)),
   // Ollama refuses almost nothing, so there are no rules for it.
   ollama: () => [],
-  "openai-chat": (body, one) => checkOpenaiChatRequest(body, { objectArguments: refusesTexts(one) }),
+  "openai-chat": (body, one) =>
+    checkOpenaiChatRequest(body, {
+      objectArguments: refusesTexts(one),
+      reasoningParts: one.provider === "databricks",
+    }),
   "openai-responses": (body) => checkOpenaiResponsesRequest(body),
 };
 

@@ -258,18 +258,20 @@ function noObject(given: JsonObject): string | undefined {
   const types = [given.type ?? "object"].flat();
   if (types.every((type) => typeWords.has(type)) && !types.includes("object"))
     return `#/type (${JSON.stringify(given.type)})`;
-  if (areMembers(given)) return "# (its members)";
-  const held = heldIn(given);
+  const held = insteadOf(given);
   return held === undefined ? undefined : `# (its ${held})`;
 }
 
 /** An invalid schema would allow anything: the model would be told nothing, and nothing would be checked. */
 function refuseWhatIsNone(given: JsonObject, owner: string): void {
-  refuseMembers(given, owner);
-  const held = heldIn(given);
-  if (held !== undefined)
+  const held = insteadOf(given);
+  if (held === "members") refuseMembers(given, owner);
+  else if (held !== undefined)
     throw invalidRequest(`${owner}: this is no schema, but holds one: give its ${held}`);
 }
+
+/** What there is of a schema in something that is none: its `members`, or the path of a member that holds one. */
+const insteadOf = (given: JsonObject): string | undefined => (areMembers(given) ? "members" : heldIn(given));
 
 /** Members in which other libraries hold a schema. */
 const holders = ["jsonSchema", "json_schema", "schema"];

@@ -85,6 +85,7 @@ describe("an agent's options", () => {
       { settings: { maxOutputTokens: 0 } },
       "option settings.maxOutputTokens: a whole number above 0 is needed, not 0",
     ],
+    [{ settings: { stop: [""] } }, 'option settings.stop[0]: a text that is not empty is needed, not ""'],
     [{ settings: { seed: Number.NaN } }, "option settings.seed: a finite number is needed, not NaN"],
     [
       { context: { trim: { maxTokens: Number.POSITIVE_INFINITY } } },

@@ -73,3 +73,11 @@ export class KnownServer {
 
 const isOther = (one: Json, other: Json | undefined): boolean =>
   JSON.stringify(one) !== JSON.stringify(other);
+
+/** The names of the quirks in which two servers differ; a quirk that is a list may grow more than once. */
+export const quirksBetween = ({ compat: before }: Target, after: Target | undefined): string[] =>
+  Object.entries(after?.compat ?? {}).flatMap(([quirk, value]) => {
+    const told = JSON.stringify(value);
+    if (told === JSON.stringify(before?.[quirk])) return [];
+    return [Array.isArray(value) ? `${quirk} ${told}` : quirk];
+  });

@@ -17,3 +17,15 @@ export function loadOnce<Loaded>(load: () => Promise<Loaded>): () => Promise<Loa
     return loaded;
   };
 }
+
+const loads = new WeakMap<object, () => Promise<unknown>>();
+
+/** What an object loads, such as the code of a lazy codec: once, whoever asks. */
+export function loadedOf<Loaded>(lazy: { load(): Promise<Loaded> }): Promise<Loaded> {
+  let load = loads.get(lazy) as (() => Promise<Loaded>) | undefined;
+  if (load === undefined) {
+    load = loadOnce(() => lazy.load());
+    loads.set(lazy, load);
+  }
+  return load();
+}

@@ -26,10 +26,10 @@ import { factsOf } from "./catalogue/catalogue.ts";
 import type { Codec, ErrorResponse, Target, WireRequest } from "./codec.ts";
 import { type Credentials, redactedJson, secretsOf } from "./credentials.ts";
 import { keepingRaw } from "./keep-raw.ts";
-import { KnownServer, type Made } from "./known-server.ts";
-import { loadOnce } from "./load-once.ts";
+import { KnownServer, type Made, quirksBetween } from "./known-server.ts";
+import { loadedOf } from "./load-once.ts";
 import { ModelCredentials } from "./model-credentials.ts";
-import { checkedOptions, type LazyCodec, type ModelOptions, type Send } from "./model-options.ts";
+import { checkedOptions, type ModelOptions, type Send } from "./model-options.ts";
 import { withoutEmptyBudget } from "./no-budget.ts";
 import { demandRoom, warnOverWindow } from "./over-window.ts";
 import { listening } from "./receive/listening.ts";
@@ -37,6 +37,7 @@ import { receive, receiveFrames } from "./receive.ts";
 import { forRequest, unrepaired } from "./refusals/for-request.ts";
 import { asRefusal, refusalIn, responseIn } from "./refusals/non-http.ts";
 import { refusesStream, refusesWhole } from "./refusals/stream.ts";
+import { RefusedSettings } from "./refused-settings.ts";
 import { bearer, joinURL, merged } from "./request-head.ts";
 import { namesInUse, strangeOptions } from "./strange-options.ts";
 import { defaultClient } from "./transport/default-client.ts";
@@ -56,6 +57,7 @@ class HttpModel implements Model {
   readonly clocks?: HttpClocks;
   readonly #options: ModelOptions;
   readonly #server: KnownServer;
+  readonly #refusedSettings = new RefusedSettings();
   readonly #credentials: ModelCredentials;
   #codec: Promise<Codec> | undefined;
   #client: HttpClient | undefined;
@@ -84,11 +86,14 @@ class HttpModel implements Model {
     if (all !== undefined) this.facts = all;
   }
 
-  async call(given: ModelRequest, io: ModelIo): Promise<AssistantMessage> {
+  call(given: ModelRequest, io: ModelIo): Promise<AssistantMessage> {
+    return this.#refusedSettings.call(withoutEmptyBudget(given), io, (request) => this.#call(request, io));
+  }
+
+  async #call(request: ModelRequest, io: ModelIo): Promise<AssistantMessage> {
     const sent: Sent[] = [];
     try {
       if (io.signal.aborted) throw abortedError(io.signal);
-      const request = withoutEmptyBudget(given);
       const codec = await this.#loaded();
       const made = this.#server.make(request, codec);
       const { providerOptions } = request.settings;
@@ -97,7 +102,7 @@ class HttpModel implements Model {
       const { send } = this.#options;
       if (send !== undefined) return await this.#sendBy(send, askedOf({ codec, request, io }, made));
       const credentials = await this.#credentials.get({ refresh: false }, io.signal);
-      const call: Call = { codec, request, made, credentials, io, sent };
+      const call: Call = { codec, request, made, credentials, io, sent, renewed: false, lessons: [] };
       const first = await this.#attempt(call);
       if ("answer" in first) return await this.#unsuspected(first.answer, call);
       return (await this.#taught(first, call)) ?? (await this.#renewed(first.refused, call));
@@ -129,14 +134,9 @@ class HttpModel implements Model {
   /**
    * The answer to the request as the refusal requires it; undefined if that is the same request. A new server may show several
    * quirks, one per refusal.
-   * @param lessons the quirks learned from earlier refusals of the same call: none is learned twice
    */
-  async #taught(
-    { refused, response }: Refusal,
-    call: Call,
-    lessons: readonly (readonly string[])[] = [],
-  ): Promise<AssistantMessage | undefined> {
-    const { codec, request, made, io } = call;
+  async #taught({ refused, response }: Refusal, call: Call): Promise<AssistantMessage | undefined> {
+    const { codec, request, made, io, lessons } = call;
     const server = this.#server;
     const streams = made.target.stream !== false;
     const turned = streams ? refusesStream(response) : refusesWhole(response);
@@ -160,11 +160,13 @@ class HttpModel implements Model {
     if (isReasoning || isOutput || refused.kind === "server_error") other.forget();
     // The loop leaves the reasoning, or the schema, out of the original request.
     if (isReasoning || isOutput) throw refused;
-    const taught = await this.#taught(again, { ...call, made: other }, [...lessons, lesson]);
+    const next = { ...call, made: other, lessons: [...lessons, lesson] };
+    const taught = await this.#taught(again, next);
     if (taught !== undefined) return taught;
-    // The same words again: the complaint was about something else.
-    if (again.refused.message === refused.message) other.forget();
-    // The request was mended as well as it can be: leaving more out would need another request.
+    // Another complaint is about the token, or the loop's to mend.
+    if (again.refused.message !== refused.message) return await this.#renewed(again.refused, next);
+    // The same words again: the complaint was about something else, and leaving more out will not help.
+    other.forget();
     throw unrepaired(again.refused);
   }
 
@@ -172,19 +174,22 @@ class HttpModel implements Model {
   async #renewed(refused: RondoError, call: Call): Promise<AssistantMessage> {
     // A 401 may be about money: another token does not help then.
     const renews = refused.kind === "auth" || (refused.status === 401 && refused.kind !== "quota_exhausted");
-    if (!renews || this.#options.credentials === undefined) throw refused;
+    if (!renews || call.renewed || this.#options.credentials === undefined) throw refused;
     const fresh = await this.#credentials.get({ refresh: true }, call.io.signal);
     if (JSON.stringify(fresh) === JSON.stringify(call.credentials)) throw refused;
-    const second = await this.#attempt({ ...call, credentials: fresh });
+    const next = { ...call, credentials: fresh, renewed: true };
+    const second = await this.#attempt(next);
     if ("answer" in second) return second.answer;
-    throw second.refused;
+    const taught = await this.#taught(second, next);
+    if (taught === undefined) throw second.refused;
+    return taught;
   }
 
   #loaded(): Promise<Codec> {
     const { codec, keepRaw } = this.#options;
     const kept = (one: Codec): Codec => (keepRaw === true ? keepingRaw(one) : one);
     if (!("load" in codec)) return Promise.resolve(kept(codec));
-    this.#codec ??= loaded(codec)
+    this.#codec ??= loadedOf(codec)
       .then(kept)
       .catch((thrown: unknown) => {
         this.#codec = undefined;
@@ -340,6 +345,10 @@ interface Call {
   io: ModelIo;
   /** Grows with every attempt. */
   sent: Sent[];
+  /** A fresh token was fetched: once a call. */
+  renewed: boolean;
+  /** The quirks learned from earlier refusals, one by one: none is learned twice. */
+  lessons: readonly (readonly string[])[];
 }
 
 /** One request of a call. */
@@ -372,28 +381,8 @@ function askedOf({ codec, request, io }: Pick<Call, "codec" | "request" | "io">,
   return { codec, request, io, wire: made.wire, target };
 }
 
-const loads = new WeakMap<LazyCodec, () => Promise<Codec>>();
-
-/** A codec's code, loaded once. */
-function loaded(codec: LazyCodec): Promise<Codec> {
-  let load = loads.get(codec);
-  if (load === undefined) {
-    load = loadOnce(() => codec.load());
-    loads.set(codec, load);
-  }
-  return load();
-}
-
 /** How many refusals of one call may each show a quirk. */
-const mostLessons = 3;
-
-/** The names of the quirks in which two servers differ; a quirk that is a list may grow more than once. */
-const quirksBetween = ({ compat: before }: Target, after: Target | undefined): string[] =>
-  Object.entries(after?.compat ?? {}).flatMap(([quirk, value]) => {
-    const told = JSON.stringify(value);
-    if (told === JSON.stringify(before?.[quirk])) return [];
-    return [Array.isArray(value) ? `${quirk} ${told}` : quirk];
-  });
+const mostLessons = 6;
 
 const maxErrorChars = 1_000_000;
 /** Low, so that an empty refusal is taken for an overflow too rarely rather than too often. */

@@ -30,7 +30,10 @@ const protocols: [string, Codec][] = [
   ["Ollama", ollamaChat],
 ];
 
-function sent(codec: Codec, file: FilePart, accepts?: readonly string[]): string {
+const sent = (codec: Codec, file: FilePart, accepts?: readonly string[]): string =>
+  encoded(codec, file, accepts).body as string;
+
+function encoded(codec: Codec, file: FilePart, accepts?: readonly string[]): WireRequest {
   const request: ModelRequest = {
     messages: [{ role: "user", content: [{ type: "text", text: "what is it?" }, file] }],
     tools: [],
@@ -38,7 +41,7 @@ function sent(codec: Codec, file: FilePart, accepts?: readonly string[]): string
     settings: {},
   };
   const facts = accepts === undefined ? {} : { accepts };
-  return codec.encoder(targetOf(codec.api, "p", "m", { facts })).encode(request).body as string;
+  return codec.encoder(targetOf(codec.api, "p", "m", { facts })).encode(request);
 }
 
 describe.each(protocols)("a file over %s", (_name, codec) => {
@@ -105,11 +108,68 @@ it.each(protocols.filter(([name]) => name !== "Google"))(
 
 it.each(protocols)("a text file of any kind goes along over %s", (_name, codec) => {
   const data = btoa("print(1)");
-  for (const mediaType of ["text/plain", "text/x-python", "text/xml"]) {
+  for (const mediaType of [
+    "text/plain",
+    "text/x-python",
+    "text/xml",
+    "image/svg+xml",
+    "application/json",
+    "application/ld+json",
+    "application/x-yaml",
+  ]) {
     const body = sent(codec, { type: "file", mediaType, data, name: "a" }, ["image/*"]);
     expect(body.includes(data) || body.includes("print(1)"), `${mediaType}: ${body}`).toBe(true);
+    expect(body).not.toMatch(/image_url|"images?"|svg\+xml|ld\+json/);
   }
 });
+
+it.each(protocols)(
+  "a file that nobody can read is told as such over %s, and not as one that the model does not take",
+  (_name, codec) => {
+    const file: FilePart = { type: "file", mediaType: "image/png", data: "%%%" };
+    const told = (one: FilePart): string =>
+      encoded(codec, one, [])
+        .warnings.map(({ message }) => message)
+        .join();
+    expect(told(file)).toContain("cannot be read");
+    expect(told(image())).not.toContain("cannot be read");
+  },
+);
+
+it.each([
+  ["image/png", pixel],
+  ["application/pdf", "JVBERi0xLjQ="],
+  ["application/json", btoa("{}")],
+])("a result of Gemini 3 holds %s itself", (mediaType, data) => {
+  expect(responded({ type: "file", mediaType, data })).toMatch(
+    /"functionResponse":\{[^}]*\},"parts":\[\{"inlineData"/,
+  );
+});
+
+it.each([
+  ["audio/wav", "UklGRiQAAABXQVZF"],
+  ["text/csv", btoa("a,b")],
+  ["video/mp4", "AAAA"],
+])("a result of Gemini 3 names %s, which stands in the message behind it", (mediaType, data) => {
+  const body = responded({ type: "file", mediaType, data });
+  expect(body).toMatch(
+    /see the next user message\]"\}\}\}\]\},\{"role":"user","parts":\[\{"text":"[^"]*"\},\{"inlineData"/,
+  );
+});
+
+/** A request whose last message is a result that holds the file. */
+function responded(file: FilePart): string {
+  const origin = { api: "google-generative-ai", provider: "p", model: "gemini-3-pro" };
+  const call = { type: "tool_call", id: "c1", name: "shoot", args: {}, rawArgs: "{}" } as const;
+  const messages: Message[] = [
+    userText("shoot"),
+    { role: "assistant", content: [call], origin, stop: { kind: "tool_use", wire: "tool_use" } },
+    { role: "tool", callId: "c1", name: "shoot", content: [file], isError: false },
+  ];
+  const request: ModelRequest = { messages, tools: [], toolChoice: "auto", settings: {} };
+  return googleGenerativeAi.encoder(targetOf("google-generative-ai", "p", "gemini-3-pro")).encode(request)
+    .body as string;
+}
 
 describe.each(protocols.filter(([name]) => /Anthropic|Chat|Responses|Ollama/.test(name)))(
   "a text file over %s",

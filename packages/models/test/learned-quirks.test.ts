@@ -228,7 +228,7 @@ describe("a refusal reveals a quirk", () => {
       expect(of({ message: `Argument not supported: ${field}` })).toEqual({ omit: [field] });
   });
 
-  it("a Responses server does not accept an item's status or phase back", () => {
+  it("a Responses server does not accept an item's status, phase or namespace back", () => {
     const message = (member: string): string => `Unknown parameter: 'input[3].${member}'.`;
     const of = toldBy(openaiResponses);
     expect(of({ message: message("status") })).toEqual({ omitInItems: ["status"] });
@@ -237,6 +237,7 @@ describe("a refusal reveals a quirk", () => {
     expect(of({ message: message("phase") }, { omitInItems: ["status"] })).toEqual({
       omitInItems: ["status", "phase"],
     });
+    expect(of({ message: message("namespace") })).toEqual({ omitInItems: ["namespace"] });
     expect(of({ message: message("status") }, { omitInItems: ["status"] })).toBeUndefined();
     expect(of({ message: message("arguments") })).toBeUndefined();
   });
@@ -247,6 +248,7 @@ describe("a refusal reveals a quirk", () => {
     ["systemFirstOnly", true, "System message must be at the beginning."],
     ["forcedChoice", false, "tool_choice required is not supported in thinking mode"],
     ["strictTools", false, "Tools with mixed values for 'strict' are not allowed."],
+    ["toolFiles", false, "Output of tool call should be 'Input text'"],
     [
       "toolFiles",
       false,
@@ -353,6 +355,17 @@ describe("a refusal reveals a quirk", () => {
     expect(told({ message })).toBeUndefined();
   });
 
+  it.each([
+    "Unknown parameter: 'tools[0].strict'.",
+    "tools.0.strict: Extra inputs are not permitted",
+    "[{'type': 'extra_forbidden', 'loc': ('body', 'tools', 0, 'strict'), 'msg': 'Extra inputs are not permitted'}]",
+  ])("behind Responses, not even that a tool is not strict is known: %s", (message) => {
+    const of = toldBy(openaiResponses);
+    const strict = { strictTools: false, omit: ["store", "strict"] };
+    expect(of({ message }, { omit: ["store"] })).toEqual(strict);
+    expect(of({ message }, strict)).toBeUndefined();
+  });
+
   it("tools and thinking exclude each other", () => {
     const message =
       "Function tools with reasoning_effort are not supported for gpt-5.6 in /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'.";
@@ -406,6 +419,8 @@ describe("a refusal by a Gemini reveals", () => {
   it.each([
     "Corrupted thought signature.",
     "Invalid thought signature.",
+    "The thought signature provided could not be verified.",
+    "Invalid value at 'contents[1].parts[0].thought_signature' (TYPE_BYTES), Base64 decoding failed for \"A_A\"",
     "Unable to submit request because Thought signature is not valid.. Learn more: https://cloud.google.com/",
   ])("that it accepts no signatures back: %s", (message) => {
     const by = toldBy(googleGenerativeAi, "gemini-3-pro");
@@ -480,6 +495,21 @@ describe("a refusal in Anthropic's protocol reveals a server that is not Anthrop
       "thinking: Input tag 'adaptive' found using 'type' does not match any of the expected tags: 'disabled', 'enabled'";
     expect(by({ message: other })).toEqual({ thinking: "budget" });
     expect(by({ message: other }, { thinking: "budget" })).toBeUndefined();
+  });
+
+  it("and which levels it lacks, from a list of those it has alone", () => {
+    const message = "output_config.effort: Input should be 'low', 'medium' or 'high'";
+    expect(by({ message })).toEqual({ lacksLevels: ["xhigh", "max"] });
+    expect(by({ message }, { lacksLevels: ["xhigh", "max"] })).toBeUndefined();
+    expect(by({ message: "verbosity: Input should be 'low', 'medium' or 'high'" })).toBeUndefined();
+  });
+
+  it("and that it always thinks, if the model's name does not show it", () => {
+    const message =
+      '"thinking.type.disabled" is not supported for this model. Use "thinking.type.adaptive" and "output_config.effort" to control thinking behavior.';
+    expect(by({ message })).toEqual({ off: "never" });
+    expect(toldBy(bedrockConverse)({ message })).toEqual({ off: "never" });
+    expect(by({ message }, { off: "never" })).toBeUndefined();
   });
 
   it.each([
@@ -1023,6 +1053,38 @@ describe("a server with several unknown quirks", () => {
     expect((await agent.run("go")).text).toBe("more");
     expect(wire.requests).toHaveLength(5);
     expect(wire.requests.at(-1)?.body).toMatchObject({ max_tokens: 100, messages: [{ role: "system" }, {}] });
+    expect(wire.requests.at(-1)?.body).not.toHaveProperty("stream_options");
+  });
+
+  const image: Message[] = [
+    { role: "user", content: [{ type: "file", mediaType: "image/png", data: "iVBORw0KGgo=" }] },
+  ];
+  it.each([
+    ["a setting", "go", "Unsupported value: 'temperature' does not support 0.2 with this model."],
+    ["an image", image, "Invalid image data in messages[1].content[0].image_url."],
+  ])("and then complains about %s, which is left out", async (_what, input, complaint) => {
+    const wire = await serve(
+      [asked[0], no(complaint), say("done")].map((one) => one as ReturnType<typeof raw>),
+    );
+    const model = openai.chat("gpt-5", { baseURL: wire.url, apiKey: "k" });
+    const { text } = await new Agent({ model, settings: { temperature: 0.2 } }).run(input);
+    expect([text, wire.requests.length]).toEqual(["done", 3]);
+  });
+
+  it.each(["before", "after"])("and refuses the token %s that, once", async (when) => {
+    const expired = raw(JSON.stringify({ error: { message: "token expired" } }), { status: 401 });
+    const [quirk] = asked as [ReturnType<typeof raw>];
+    const wire = await serve([...(when === "before" ? [expired, quirk] : [quirk, expired]), say("done")]);
+    const model = openai.chat("gpt-5", {
+      baseURL: wire.url,
+      credentials: ({ refresh }) => (refresh ? "new" : "old"),
+    });
+    expect((await new Agent({ model }).run("go")).text).toBe("done");
+    expect(wire.requests.map(({ headers }) => headers.authorization)).toEqual([
+      "Bearer old",
+      when === "before" ? "Bearer new" : "Bearer old",
+      "Bearer new",
+    ]);
     expect(wire.requests.at(-1)?.body).not.toHaveProperty("stream_options");
   });
 

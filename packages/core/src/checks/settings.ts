@@ -20,13 +20,19 @@ const reasoning: Check = (value) => {
   return fault && { ...fault, says: `${fault.says}: ${own}` };
 };
 
+/** An empty text would end every answer before it began; servers refuse it. */
+const stopText: Check = needed(
+  "a text that is not empty",
+  (value) => typeof value === "string" && value !== "",
+);
+
 export const settings: Check = membersOf<Settings>(
   {
     temperature: real,
     topP: real,
     topK: real,
     maxOutputTokens: count,
-    stop: listOf(text),
+    stop: listOf(stopText),
     seed: real,
     frequencyPenalty: real,
     presencePenalty: real,

@@ -186,14 +186,19 @@ export function malformedCalls(max: number = 2): Rule<number> {
   };
 }
 
-/** Asks again, with a note, if an answer has neither text nor calls (reasoning alone is not an answer): at most `max` times per run (default 1), then the run ends as `empty_response`. */
+/** Asks again, with a note, if an answer has neither text nor files nor calls (reasoning alone is not an answer): at most `max` times per run (default 1), then the run ends as `empty_response`. */
 export function emptyAnswers(max: number = 1): Rule<number> {
   checkMax(max, "emptyAnswers");
-  return counting("empty_answers", (count, state, texts) => {
-    const turn = state.run?.turn;
-    if (turn === undefined || turn.calls.length > 0 || textOf(turn.message).trim() !== "") return undefined;
-    const evidence = { error: "empty_response", nudges: count, max };
-    if (count < max) return { follows: { do: "ask_again", note: texts.emptyAnswer() }, evidence };
-    return { follows: { do: "stop", reason: "empty_response" }, store: false, evidence };
-  });
+  return {
+    ...counting("empty_answers", (count, state, texts): Judgement | undefined => {
+      const turn = state.run?.turn;
+      if (turn === undefined || turn.calls.length > 0 || textOf(turn.message).trim() !== "") return undefined;
+      // A model that draws may answer with the picture alone.
+      if (turn.message.content.some(({ type }) => type === "file")) return undefined;
+      const evidence = { error: "empty_response", nudges: count, max };
+      if (count < max) return { follows: { do: "ask_again", note: texts.emptyAnswer() }, evidence };
+      return { follows: { do: "stop", reason: "empty_response" }, store: false, evidence };
+    }),
+    version: 2,
+  };
 }

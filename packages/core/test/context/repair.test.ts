@@ -148,6 +148,13 @@ describe("a repaired history", () => {
     expect(repaired.slice(1)).toEqual([answer([call("call")]), result("call", "kept")]);
   });
 
+  it("names each result after its call, whatever name it bears", () => {
+    const calls = answer([call("c"), call("c", "read")]);
+    const given = [userText("go"), calls, result("c", "1", "read"), result("c", "2", "unknown")];
+    const names = repairHistory(given).flatMap((one) => (one.role === "tool" ? [one.name] : []));
+    expect(names).toEqual(["look", "read"]);
+  });
+
   it("matches a result that came before its call", () => {
     const history = [userText("go"), result("a", "early"), answer([call("a")])];
     expect(repairHistory(history)).toEqual([history[0], history[2], history[1]]);

@@ -38,7 +38,10 @@ test.each([
   "%s decides nothing if there is no answer, or a good one",
   (name, make) => {
     const rule = make();
-    expect([rule.name, rule.version]).toStrictEqual([name, name === "malformed_calls" ? 2 : 1]);
+    expect([rule.name, rule.version]).toStrictEqual([
+      name,
+      name === "malformed_calls" || name === "empty_answers" ? 2 : 1,
+    ]);
     expect(rule.judge?.(0 as never, emptyState, texts)).toBeUndefined();
     expect(judgementOf(rule, {})).toBeUndefined();
     expect(judgementOf(rule, { turn: turnOf(ended, [words("done")]) })).toBeUndefined();
@@ -308,6 +311,11 @@ describe("calls that cannot be parsed", () => {
 
 describe("an empty answer", () => {
   const silent = turnOf(ended, [{ type: "reasoning", text: "hm" }, words(" \n")]);
+
+  test("is none with a file alone, as of a model that draws", () => {
+    const drawn = { type: "file", mediaType: "image/png", data: "iVBORw0KGgo=" } as const;
+    expect(judgementOf(emptyAnswers(), { turn: turnOf(ended, [drawn]) })).toBeUndefined();
+  });
 
   test("is requested again with a note, once by default, and then ends the run", () => {
     expect(judgementOf(emptyAnswers(), { turn: silent }, 0)).toStrictEqual({

@@ -21,6 +21,10 @@ export function isReadable({ mediaType, data, url }: FilePart): boolean {
   return !/^(?:image|audio|video)\/|^application\/pdf/.test(knownType(mediaType)) || base64Form.test(data);
 }
 
+/** Why the target does not get a file that is not accepted. */
+export const whyLeftOut = (file: FilePart, { origin }: Target): string =>
+  isReadable(file) ? `${origin.model} does not take it` : "it cannot be read";
+
 const base64Form = /^[A-Za-z0-9+/]+={0,2}$/;
 
 /** The text in base64 data, as UTF-8; data that is not base64 is taken as the text itself. */

@@ -28,9 +28,10 @@ const isErrorType = (type: Json | undefined): boolean => /(?:^|_)error$/.test(te
 const isErrorWord = (code: Json | undefined): boolean =>
   /^(?!ok$|success$)[a-z][\w.-]*$/i.test(textIn(code) ?? "");
 
-/** Whether a member reports an error: text, a flag, a number, or a non-empty object or list. */
+/** Whether a member reports an error: text, a flag, a number, or an object or list that holds more than blanks, as of a gateway that writes all members. */
 export function told(error: Json | undefined): boolean {
-  if (error === undefined || error === null) return false;
-  if (typeof error !== "object") return Boolean(error);
-  return Object.keys(error).length > 0;
+  if (typeof error !== "object" || error === null) return Boolean(error);
+  return Object.values(error).some((one) =>
+    typeof one === "object" && one !== null ? Object.keys(one).length > 0 : Boolean(one),
+  );
 }

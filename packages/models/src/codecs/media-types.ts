@@ -11,6 +11,10 @@ const otherNames: { readonly [mediaType: string]: string } = {
   "image/x-png": "image/png",
 };
 
+/** Texts that are not called so: providers refuse them as images or documents. */
+const texts: RegExp =
+  /^(?:application\/(?:x-)?(?:json|jsonl|ndjson|xml|yaml|toml|javascript|ecmascript|typescript|sql|sh|shellscript|httpd-php|python|tex|graphql)|(?:application|image|model)\/[\w.-]+\+(?:json|xml|yaml))$/;
+
 /** The type of a file of unknown type. */
 const bytesOf = "application/octet-stream";
 
@@ -29,13 +33,14 @@ const beginnings: readonly (readonly [RegExp, string])[] = [
  */
 export function typeOfFile({ mediaType, data }: Pick<FilePart, "mediaType" | "data">): string {
   const told = knownType(mediaType);
-  if (typeof data === "string" && (told === bytesOf || told.startsWith("image/")))
+  if (typeof data === "string" && (told === bytesOf || /^image\//i.test(mediaType)))
     for (const [beginning, type] of beginnings) if (beginning.test(data)) return type;
   return told;
 }
 
-/** The media type under the name that providers know. */
+/** The media type under the name that providers know; that of any text begins with `text/`. */
 export function knownType(mediaType: string): string {
   const plain = mediaType.replace(/;.*/s, "").trim().toLowerCase();
+  if (texts.test(plain)) return plain.replace(/^\w+/, "text");
   return ownMember(otherNames, plain) ?? (plain === "" ? bytesOf : plain);
 }

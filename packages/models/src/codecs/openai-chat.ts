@@ -1,9 +1,10 @@
 // The room of the Chat Completions codec: OpenAI's older protocol, and the one most other servers speak.
 
-import { type AssistantMessage, cutRaw, type Json, type ModelEvent, RondoError } from "@rondo/core";
+import type { AssistantMessage, Json, ModelEvent, RondoError } from "@rondo/core";
 import type { Codec, Decoder, Encoder, ErrorResponse, Target } from "../codec.ts";
 import { listIn, objectIn, parseJson } from "../json-values.ts";
 import { classifyHttpError } from "../transport/errors.ts";
+import { noAnswer } from "./no-answer.ts";
 import { refusedAnswer, speaker } from "./openai/errors.ts";
 import { settle } from "./openai/settle.ts";
 import { FirstChoice, withChoices } from "./openai-chat/chunk.ts";
@@ -31,13 +32,7 @@ export const openaiChat: Codec = {
     const decoder = new ChatDecoder(target, emit);
     const hasChoices = listIn(whole?.choices).length > 0;
     if (whole === undefined)
-      throw new RondoError(
-        "protocol",
-        `${speaker(target)} answered with something that is no chat completion`,
-        {
-          raw: cutRaw(body),
-        },
-      );
+      throw noAnswer(body, `${speaker(target)} answered with something that is no chat completion`);
     // A status of 200 does not make it an answer: some servers send errors with it, even without an `error` member (F154).
     const isError = !hasChoices && whole.choices === undefined;
     decoder.take(whole, isError);

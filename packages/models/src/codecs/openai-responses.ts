@@ -1,13 +1,6 @@
 // The room of the Responses codec: OpenAI's newer protocol, stateless by default.
 
-import {
-  type AssistantMessage,
-  cutRaw,
-  type Json,
-  type JsonObject,
-  type ModelEvent,
-  RondoError,
-} from "@rondo/core";
+import type { AssistantMessage, Json, JsonObject, ModelEvent, RondoError } from "@rondo/core";
 import { Answer } from "../answer.ts";
 import type { Codec, Decoder, Encoder, ErrorResponse, Target } from "../codec.ts";
 import { objectIn } from "../json-values.ts";
@@ -23,6 +16,7 @@ import {
 import { plainerSchemas, refusesGrammars, refusesStrict } from "../refusals/schema.ts";
 import { classifyHttpError } from "../transport/errors.ts";
 import { lacksLevels } from "./levels.ts";
+import { noAnswer } from "./no-answer.ts";
 import { speaker, streamError } from "./openai/errors.ts";
 import { ResponsesDecoder } from "./openai-responses/decode.ts";
 import { ResponsesEncoder } from "./openai-responses/encode.ts";
@@ -47,9 +41,7 @@ export const openaiResponses: Codec = {
     // Some gateways wrap the answer in an envelope of their own.
     const whole = [given, objectIn(given?.data), objectIn(given?.response)].find(isResponse) ?? given;
     if (whole === undefined)
-      throw new RondoError("protocol", `${speaker(target)} answered with something that is no response`, {
-        raw: cutRaw(body),
-      });
+      throw noAnswer(body, `${speaker(target)} answered with something that is no response`);
     if (!isResponse(whole)) throw streamError(whole, target, new Answer(target, () => {}));
     const decoder = new ResponsesDecoder(target, emit);
     decoder.take(whole);
@@ -93,11 +85,16 @@ const missingReasoning: RegExp =
   /reasoning_(?:text|content)\b[^{}]{0,80}(?:must be (?:passed|sent|provided)|is (?:missing|required))/i;
 
 /** Members of an output item besides its content that strict servers do not take back. */
-const unknownMember: RegExp = /\b(?:unknown|unsupported) parameter: [`'"\\]*input\[\d+\]\.(status|phase)\b/i;
+const unknownMember: RegExp =
+  /\b(?:unknown|unsupported) parameter: [`'"\\]*input\[\d+\]\.(status|phase|namespace)\b/i;
 
 /** Fields that are sent by default, but that a server may not know. */
 const unknownField: RegExp =
   /(?:unknown|unsupported|unrecogni[sz]ed|extra_forbidden)[^{}]{0,40}[`'"](store|include)[`'"]|\bnot supported: (store|include)\b|(?:^|[`'" ])(store|include)[`'"]*(?:: extra inputs| (?:is )?not (?:supported|permitted|allowed))/i;
+
+/** A server that does not know the member of tools either, which is sent with every tool, because absent it means true. */
+const unknownStrict: RegExp =
+  /(?:unknown|unrecogni[sz]ed|unsupported (?:parameter|field|argument)|extra_forbidden|extra inputs)[^{}]{0,80}\bstrict\b|\bstrict[`'"\\]*: extra inputs/i;
 
 /** The field for the prompt, which xAI and others do not have. */
 const noInstructions: RegExp =
@@ -105,7 +102,7 @@ const noInstructions: RegExp =
 
 /** A result with files is a list; this server takes only text. */
 const textResults: RegExp =
-  /\b(?:input\b[^{}]{0,40}|FunctionCallOutput[`'"\\]*)[.,\s]+[`'"\\]*output\b[^{}]{0,60}(?:expected a string|must be a string|should be a valid string)/i;
+  /\b(?:input\b[^{}]{0,40}|FunctionCallOutput[`'"\\]*)[.,\s]+[`'"\\]*output\b[^{}]{0,60}(?:expected a string|must be a string|should be a valid string)|\boutput of tool call should be [`'"\\]*input text\b/i;
 
 /** The quirks that a refusal reveals: what every later request would be refused for as well. */
 function learned({ status, body }: ErrorResponse, target: Target): Target["compat"] {
@@ -121,6 +118,8 @@ function learned({ status, body }: ErrorResponse, target: Target): Target["compa
     return { ...target.compat, plainReasoning: true };
   if (compat.forcedChoice && refusesForcing.test(words)) return { ...target.compat, forcedChoice: false };
   if (compat.toolFiles && textResults.test(words)) return { ...target.compat, toolFiles: false };
+  if (unknownStrict.test(words) && !compat.omit.includes("strict"))
+    return { ...target.compat, strictTools: false, omit: [...compat.omit, "strict"] };
   if (compat.strictTools && refusesStrict.test(words)) return { ...target.compat, strictTools: false };
   const lacking = lacksLevels(words, target);
   if (lacking !== undefined) return lacking;

@@ -231,13 +231,19 @@ export const hostedServers: { readonly [name in HostedServer]: CompatibleServer 
     keyVariables: ["MOONSHOT_API_KEY", "KIMI_API_KEY"],
     compat: {
       maxTokensField: "max_tokens",
+      // Its models think on from all that they have thought (K2.7 and later), or leave out what was before the last question.
       echoReasoning: "reasoning_content",
+      echoReasoningOn: "all",
       // The empty string counts as missing there; one space is the shortest it accepts.
       reasoningFill: " ",
       reasoningParam: "thinking",
       forcedChoice: "never",
       omit: ["parallel_tool_calls", "logit_bias", ...openaiOnly],
     },
+    // It always thinks: how much is told by the effort.
+    models: [
+      { match: /kimi-k3/i, compat: { reasoningParam: "reasoning_effort", efforts: ["low", "high", "max"] } },
+    ],
     answers:
       "Usage stands inside the last choice (F084); `tool_calls` may end an answer that has no call (F003).",
     errors:

@@ -19,8 +19,10 @@ import type { Reading } from "./read-answer.ts";
 
 const families = loadOnce(() => import("./native-calls.ts"));
 const reader = loadOnce(() => import("./read-answer.ts"));
+/** OpenAI's models write where a call goes; their vendor's own server leaves that in texts, too. */
+export const addresses: RegExp = /\bto=(?:functions|multi_tool_use)\.\w/;
 /** How the tokens of every family begin. */
-const mayHoldMarks = /[<[]|\bfunc|\bcall:|\bdeclaration:|```/;
+const mayHoldMarks = /[<[]|\bfunc|\bcall:|\bdeclaration:|\bto=|```/;
 
 /** The tool called in the text of an answer without calls; undefined if it is ordinary text. */
 export async function leakedCall(
@@ -33,13 +35,17 @@ export async function leakedCall(
   return calls.find(({ name, fault }) => known.has(name) && fault === undefined)?.name;
 }
 
-/** The model; an answer that ends in calls as text becomes a malformed one. */
-export function withoutLeakedCalls(model: Model): Model {
+/**
+ * The model; an answer that ends in calls as text becomes a malformed one.
+ * @param marks what its text must hold to be looked at
+ */
+export function withoutLeakedCalls(model: Model, marks: RegExp = mayHoldMarks): Model {
   return {
     ...modelFace(model),
     async call(request, io): Promise<AssistantMessage> {
       const answer = await model.call(request, io);
-      const detail = mayLeak(answer, request) ? await leakIn(answer, request) : undefined;
+      const isLeaky = mayLeak(answer, request) && marks.test(textOf(answer));
+      const detail = isLeaky ? await leakIn(answer, request) : undefined;
       return detail === undefined
         ? answer
         : { ...answer, stop: { ...answer.stop, kind: "malformed_call", detail } };
@@ -61,9 +67,8 @@ const inText = (what: string): string => `${what} stands in the answer's text, w
 /** What is wrong with an answer that ends in calls; undefined if it is fine. */
 async function leakIn(answer: AssistantMessage, request: ModelRequest): Promise<string | undefined> {
   const text = textOf(answer).trim();
-  if (!mayHoldMarks.test(text)) return undefined;
-  const { firstNamed, opening, opensOnly } = await families();
-  const begun = opening.exec(text);
+  const { firstNamed, isAddress, leftOpening, opensOnly } = await families();
+  const begun = leftOpening.exec(text);
   if (begun === null) return undefined;
   const [mark] = begun;
   const isAnnounced = answer.stop.wire === "tool_use";
@@ -74,6 +79,7 @@ async function leakIn(answer: AssistantMessage, request: ModelRequest): Promise<
   const known = namesIn(request);
   const named = firstNamed(leak, known);
   if (isAnnounced) return inText(named === undefined ? "a call" : `a call of ${named}`);
+  if (isAddress(mark)) return named === undefined ? undefined : inText(`a call of ${named}`);
   const { calls, text: said, warnings, malformed: isBroken } = await reading(leak, request);
   if (said !== "") return undefined;
   const isCall =

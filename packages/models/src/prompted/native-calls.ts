@@ -32,6 +32,18 @@ export const opening: RegExp = anyOf(
   /\b(?:call|declaration):default_api:(?=\w)/,
 );
 
+/** What begins a call where a server was to take it out of the text: also what is left of a call without its tokens. */
+export const leftOpening: RegExp = anyOf(
+  "",
+  opening,
+  /\bcall:(?=[\w.-]{1,128}\{)/,
+  /<tools>(?=\s{0,9}[{[])/,
+  /(?:\bassistant\s{1,9})?\bto=(?:functions|multi_tool_use)\.(?=\w)/,
+);
+
+/** OpenAI's address of a call, without the tokens around it. Nothing else is written so: what follows need not be readable. */
+export const isAddress = (mark: string): boolean => /\bto=/.test(mark);
+
 /** Whether a text begins with the beginning of a call. */
 export const opensCalls = (text: string): boolean => opening.exec(text.slice(0, 64))?.index === 0;
 

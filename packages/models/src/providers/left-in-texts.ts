@@ -2,10 +2,10 @@
 
 import type { Json, Model } from "@rondo/core";
 import { chooseServer } from "../compat/choose.ts";
-import { withoutLeakedCalls } from "../prompted/leaked.ts";
+import { addresses, withoutLeakedCalls } from "../prompted/leaked.ts";
 
 const vendors =
-  /^https?:\/\/(?:[\w-]+\.)*(?:anthropic\.com|openai\.com|(?:openai|cognitiveservices)\.azure\.com|googleapis\.com)(?:[:/]|$)/i;
+  /^https?:\/\/(?:[\w-]+\.)*(?:anthropic\.com|(openai\.com|(?:openai|cognitiveservices)\.azure\.com)|googleapis\.com)(?:[:/]|$)/i;
 
 /**
  * The quirks of an address. Behind an unknown address there may be the vendor or any other server, with any model: requests
@@ -18,6 +18,12 @@ export function leftInTexts(baseURL: string): { [quirk: string]: Json } {
   return { endTokens: true, ...(thinkTags && { thinkTags }), ...(signedIds && { signedIds }) };
 }
 
-/** The model at an address. Unless that is the vendor's, an answer that ends in calls left in its text is malformed (F234). */
-export const readAt = (baseURL: string, model: Model): Model =>
-  vendors.test(baseURL) ? model : withoutLeakedCalls(model);
+/**
+ * The model at an address. Unless that is the vendor's, an answer that ends in calls left in its text is malformed (F234);
+ * at OpenAI's, calls with their address alone are looked for.
+ */
+export function readAt(baseURL: string, model: Model): Model {
+  const vendor = vendors.exec(baseURL);
+  if (vendor === null) return withoutLeakedCalls(model);
+  return vendor[1] === undefined ? model : withoutLeakedCalls(model, addresses);
+}

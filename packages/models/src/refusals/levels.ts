@@ -12,9 +12,11 @@ const isAboutLevels: RegExp = /effort|reasoning|thinking|\blevel\b/i;
 /** A level in quotes; the value that a validator reports, wherever it stands. */
 const quoted: RegExp = /[`'"\\]+(xhigh|max)[`'"\\]+/gi;
 const reported: RegExp = /\binput(?:_value)?[`'"\\]*(?:: ?|=)[`'"\\]+(xhigh|max)\b/gi;
+/** A level below these in quotes: the one that is refused, where the list comes behind it. */
+const quotedLower: RegExp = /[`'"\\]+(?:none|minimal|low|medium|high)[`'"\\]+/i;
 const anyLevel: RegExp = /\b(?:low|medium|high)\b/i;
 
-/** The levels above `high` that a refusal says are not accepted. */
+/** The levels above `high` that a refusal says, or by its list shows, are not accepted. */
 export function refusedLevels(words: string): string[] {
   if (!isAboutLevels.test(words)) return [];
   const at = words.search(listing);
@@ -22,7 +24,8 @@ export function refusedLevels(words: string): string[] {
   const named = [...complaint.matchAll(quoted), ...words.matchAll(reported)].map(([, level = ""]) =>
     level.toLowerCase(),
   );
-  if (named.length === 0) return [];
+  // A validator may list what it accepts without a word of what it got.
   const unlisted = highest.filter((level) => !list.replaceAll(reported, "").toLowerCase().includes(level));
-  return [...new Set([...named, ...(anyLevel.test(list) ? unlisted : [])])];
+  const isOfAnother = named.length === 0 && quotedLower.test(complaint);
+  return [...new Set([...named, ...(anyLevel.test(list) && !isOfAnother ? unlisted : [])])];
 }

@@ -11,7 +11,7 @@ const blocks: readonly RegExp[] = [
   /invalid [`'"\\]*signature[`'"\\]* in [`'"\\]*thinking/i,
   /thinking\.signature\W{1,4}field required/i,
   /thinking block must contain thinking|invalid [`'"\\]*data[`'"\\]* in [`'"\\]*redacted_thinking|signature of the thinking block[^{}]{0,60} expired/i,
-  /(?:corrupted|invalid) thought[ _]?signature|thought[ _]?signature is not valid/i,
+  /(?:corrupted|invalid) thought[ _]?signature|thought[ _]?signature[`'"\\]* (?:is not valid|\(TYPE_BYTES\)|(?:provided )?could not be verified)/i,
   /thinking[`'"\\]* (?:or [`'"\\]*redacted_thinking[`'"\\]* )?blocks[^.]{0,80} cannot be modified/i,
   /when thinking is disabled, an [`'"\\]*assistant[`'"\\]* message [^.]{0,60}cannot contain/i,
   /expected [`'"\\]*thinking[`'"\\]*(?: or [`'"\\]*redacted_thinking[`'"\\]*)?,? but found/i,

@@ -37,6 +37,7 @@ const settings: { readonly [field: string]: Repair } = {
   reasoning_config: "settings.reasoning",
   thinking: "settings.reasoning",
   "thinking.type": "settings.reasoning",
+  "thinking.type.disabled": "settings.reasoning",
   enable_thinking: "settings.reasoning",
   thinking_budget: "settings.reasoning",
   "thinking budget": "settings.reasoning",
@@ -52,7 +53,7 @@ const settings: { readonly [field: string]: Repair } = {
 const named: string = Object.keys(settings).join("|").replaceAll(".", "\\.");
 /** A field in quotes, after a colon, at the start of the message, or after a word that introduces one. */
 const field: RegExp = new RegExp(
-  `(?:[\`'"]|: ?|^| - |\\btool_choice\\.\\w+\\.|\\b(?:parameter|argument|invalid|support(?: the)?|range of) )(${named})(?!\\w|\\.\\w)`,
+  `(?:[\`'"]|: ?|^| - |\\btool_choice\\.(?:\\w+\\.)?|\\b(?:parameter|argument|invalid|support(?: the)?|range of) )(${named})(?!\\w|\\.\\w)`,
   "gi",
 );
 const refused: RegExp =
@@ -62,7 +63,7 @@ const value: RegExp = new RegExp(
   [
     `(?:^|: |, |\\bthe (?:parameter )?|[\`'"])(${named})[\`'"]*(?: parameter)?,? (?:(?:must be|can only be) (?:one of|between|at most|less than|greater than|in |a positive|strictly positive|(?:an? )?(?:float|int(?:eger)?|number) |[<>]|[\\d.]+\\b)|supports up to \\d|should be (?:in|between)|参数非法)`,
     `range of (${named}) (?:should be|is)\\b`,
-    `(?:^|[\`'"])(${named})[\`'"]* : (?:number|value|integer) must be\\b`,
+    `(?:^|[\`'"])(${named})[\`'"]* : (?:(?:number|value|integer) must be|(?:maximum|minimum) number of)\\b`,
     `\\bvalue of the (${named}) parameter is restricted to`,
     `\\bhas an? (${named}) value of \\S+ but the supported range\\b`,
     `\\bthe (thinking budget) \\(?\\d+\\)? is invalid`,

@@ -1,7 +1,7 @@
 // Calls that a server could not read: they are no answer, and never run (F234).
 
 import { Agent, type Input, type Model, type RunResult, type Settings, type Tool, tool } from "@rondo/core";
-import { call, say, stop } from "@rondo/testkit";
+import { call, say, scripted, stop } from "@rondo/testkit";
 import type { RondoWire, WireTurn } from "@rondo/testkit/wire";
 import { describe, expect, it } from "vitest";
 import { anthropic, bedrock, openai, openaiCompatible } from "../../src/index.ts";
@@ -60,6 +60,10 @@ describe("an answer that is only a call in a model family's own tokens", () => {
     `[TOOL_CALLS]weather${json}`,
     `<|python_tag|>{"name": "weather", "parameters": ${json}}`,
     `\n\n${qwen}\n`,
+    `<tools>\n{"name": "weather", "arguments": ${json}}\n</tools>`,
+    'call:weather{city:"Oslo"}',
+    `assistant to=functions.weather commentary json\n${json}`,
+    `to=multi_tool_use.parallel {"tool_uses":[{"recipient_name":"functions.weather","parameters":${json}}]}`,
   ])("is malformed: it is requested again, and nothing of it runs: %s", async (leak) => {
     const { result, wire, ran } = await asked([
       say(leak),
@@ -105,6 +109,9 @@ describe("a call in a model family's own tokens after text", () => {
     `${words}${kimi}`,
     `${words}\n${hermes}\n${hermes.replace("Oslo", "Bergen")}\n`,
     `${words}\n<tool_call>\n<function=weather>\n<parameter=city>\nOs`,
+    `${words}\ncall:weather{city:Oslo}`,
+    `${words} +#+#+#+#+#+assistant to=functions.weather մեկնաբանություն json\n${json}`,
+    `${words}\nto=functions.weather code{"city": "Os`,
   ])("is malformed too, unless the text is about it: %s", async (leak) => {
     const { result, wire, ran } = await asked([
       say(leak),
@@ -155,6 +162,8 @@ describe("an answer is accepted", () => {
     ["that begins with one", "<tool_call> opens a call of Hermes'."],
     ["that names no tool there is", hermes.replace("weather", "climate")],
     ["that names a tool there is and another", `${hermes}\n${hermes.replace("weather", "climate")}`],
+    ["that shows an address", `I would write to=functions.weather ${json}`],
+    ["whose address is no tool's", `to=functions.climate ${json}`],
     ["that is JSON alone", `{"name": "weather", "arguments": ${json}}`],
     ["that is Python alone", '[weather(city="Oslo")]'],
   ])("%s", async (_, text) => {
@@ -167,11 +176,23 @@ describe("an answer is accepted", () => {
       bedrock("anthropic.claude-sonnet-5-v1:0", { baseURL: wire.urlFor("bedrock"), apiKey: "k" });
     expect((await asked([say(hermes)], { make: claude })).result.text).toBe(hermes);
     const [gpt, sonnet] = [openai("gpt-5.2", { apiKey: "k" }), anthropic("claude-sonnet-5", { apiKey: "k" })];
-    expect(readAt("https://api.openai.com/v1", gpt)).toBe(gpt);
     expect(readAt("https://api.anthropic.com", sonnet)).toBe(sonnet);
     expect(readAt("https://eu-aiplatform.googleapis.com/v1", gpt)).toBe(gpt);
     expect(readAt("https://openrouter.ai/api/v1", gpt)).not.toBe(gpt);
   });
+
+  it.each(["https://api.openai.com/v1", "https://me.openai.azure.com/openai"])(
+    "from OpenAI's own server, unless it holds the address of a call: %s",
+    async (url) => {
+      const said = async (text: string): Promise<string> => {
+        const make = (): Model => readAt(url, scripted([say(text), say("Sunny.")]));
+        return (await asked([], { make })).result.text;
+      };
+      expect(await said(hermes)).toBe(hermes);
+      expect(await said(`I would write to=functions.weather ${json}`)).toContain("I would");
+      expect(await said(`assistant to=functions.weather json ${json}`)).toBe("Sunny.");
+    },
+  );
 
   it("if a user, the system prompt or a tool wrote such tokens: it may show what was asked for", async () => {
     const spoken = "Repeat: <tool_call>";

@@ -233,27 +233,39 @@ describe("columns", () => {
     expect(fields(call("mine", provider, "another-model"))).toBe(fill);
   });
 
-  it.each(["siliconflow", "xiaomi"])("%s gets all reasoning back unchanged (F104)", (provider) => {
-    const answer: Message = {
-      role: "assistant",
-      content: [
-        { type: "reasoning", text: "so" },
-        { type: "text", text: "done" },
-      ],
-      origin: { api: "openai-chat", provider, model: "m" },
-      stop: { kind: "end_turn", wire: "end_turn" },
+  it("Kimi K3 is asked to think by effort, and the models before it by a flag", () => {
+    const asked = (model: string): unknown[] => {
+      const { body } = send("moonshot", { settings: { reasoning: "medium" } }, { model });
+      return [body.reasoning_effort, body.thinking];
     };
-    const messages = [...call("hm", provider), answer, userText("and?")];
-    const { body } = send(provider, { messages, tools: one });
-    expect(body.messages.map((message) => message.reasoning_content)).toEqual([
-      undefined,
-      "hm",
-      undefined,
-      "so",
-      undefined,
-    ]);
-    if (provider === "xiaomi") expect(body.messages[1]?.content).toBe("");
+    expect(asked("kimi-k3")).toEqual(["low", undefined]);
+    expect(asked("kimi-k2.6")).toEqual([undefined, { type: "enabled" }]);
   });
+
+  it.each(["siliconflow", "xiaomi", "moonshot"])(
+    "%s gets all reasoning back unchanged (F104)",
+    (provider) => {
+      const answer: Message = {
+        role: "assistant",
+        content: [
+          { type: "reasoning", text: "so" },
+          { type: "text", text: "done" },
+        ],
+        origin: { api: "openai-chat", provider, model: "m" },
+        stop: { kind: "end_turn", wire: "end_turn" },
+      };
+      const messages = [...call("hm", provider), answer, userText("and?")];
+      const { body } = send(provider, { messages, tools: one });
+      expect(body.messages.map((message) => message.reasoning_content)).toEqual([
+        undefined,
+        "hm",
+        undefined,
+        "so",
+        undefined,
+      ]);
+      if (provider === "xiaomi") expect(body.messages[1]?.content).toBe("");
+    },
+  );
 
   it("passes on the options of every row, and only those", () => {
     for (const [provider, { compat }] of Object.entries(compatibleServers)) {

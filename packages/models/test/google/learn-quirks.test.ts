@@ -173,22 +173,24 @@ describe("a Gemini with learnt quirks", () => {
   });
 
   it("gets files from a tool in a user turn if it accepts none in a result", async () => {
-    const picture: FilePart = { type: "file", mediaType: "video/mp4", data: "AAAA" };
+    const picture: FilePart = { type: "file", mediaType: "image/png", data: "iVBORw0KGgo=" };
     const wire = await serve([
       call("look"),
       refused(
-        "Unable to submit request because the mime_type: video/mp4 is not supported in `function_response.parts`.",
+        "Unable to submit request because the mime_type: image/png is not supported in `function_response.parts`.",
       ),
       say("done"),
     ]);
     const agent = new Agent({
-      model: google("gemini-3-flash", { apiKey: "k", baseURL: wire.url, facts: { accepts: ["video/*"] } }),
+      model: google("gemini-3-flash", { apiKey: "k", baseURL: wire.url, facts: { accepts: ["image/*"] } }),
       tools: [look(() => [picture])],
     });
     expect((await agent.run("go")).text).toBe("done");
     const { contents: turns } = (wire.requests.at(-1)?.body ?? {}) as { contents: { parts: object[] }[] };
     expect(JSON.stringify(turns.at(-2))).not.toContain("inlineData");
-    expect(turns.at(-1)?.parts.at(-1)).toEqual({ inlineData: { mimeType: "video/mp4", data: "AAAA" } });
+    expect(turns.at(-1)?.parts.at(-1)).toEqual({
+      inlineData: { mimeType: "image/png", data: "iVBORw0KGgo=" },
+    });
   });
 });
 

@@ -565,10 +565,54 @@ describe("text, reasoning and numbers", () => {
     ]);
   });
 
+  test("Claude's thinking among the parts of a content is thinking, and keeps its signatures (F099)", () => {
+    const told = (...summary: Loose[]): Loose => chunk({ content: [{ type: "reasoning", summary }] });
+    const message = read([
+      told({ type: "summary_text", text: "I ", signature: "" }),
+      told({ type: "summary_text", text: "look", signature: "" }),
+      told({ type: "summary_text", text: "", signature: "S1" }),
+      told(
+        { type: "summary_encrypted_text", data: "D" },
+        { type: "summary_text", text: "on", signature: "S2" },
+      ),
+      chunk({ content: [{ type: "text", text: "hi" }] }),
+      finish("stop"),
+      "[DONE]",
+    ]);
+    const summary = [
+      { type: "summary_text", text: "I look", signature: "S1" },
+      { type: "summary_encrypted_text", data: "D" },
+      { type: "summary_text", text: "on", signature: "S2" },
+    ];
+    expect(message.content).toEqual([
+      { type: "reasoning", text: "I lookon", opaque: { content_parts: [{ type: "reasoning", summary }] } },
+      { type: "text", text: "hi" },
+    ]);
+  });
+
+  test("a part of reasoning without signatures is thinking, and nothing to send back", () => {
+    const parts = [
+      { type: "reasoning", text: "hm" },
+      { type: "text", text: "hi" },
+    ];
+    const message = read([chunk({ content: parts }), finish("stop"), "[DONE]"]);
+    expect(message.content).toEqual([
+      { type: "reasoning", text: "hm" },
+      { type: "text", text: "hi" },
+    ]);
+  });
+
   test("a call that is in the older field too is one call (F010)", () => {
     const f = { name: "f", arguments: '{"a":1}' };
     const both = chunk({ tool_calls: [{ index: 0, id: "c1", function: f }], function_call: f });
     expect(called(read([both, finish("tool_calls"), "[DONE]"]))).toEqual([["f", { a: 1 }]]);
+  });
+
+  test("an error of which every member is blank is none (F152)", () => {
+    const error = { message: "", type: "", param: "", code: null };
+    const message = read([{ ...chunk({ content: "hi" }), error }, { ...finish("stop"), error }, "[DONE]"]);
+    expect(message.content).toEqual([{ type: "text", text: "hi" }]);
+    expect(() => read([{ ...chunk({ content: "hi" }), error: { ...error, code: 500 } }, "[DONE]"])).toThrow();
   });
 
   test("zeros after counts change nothing (F084)", () => {
@@ -689,6 +733,21 @@ describe("text, reasoning and numbers", () => {
       { type: "text", text: "see", citations: [{ type: "url_citation" }, "https://a"] },
       { type: "file", mediaType: "image/png", data: "AAAA" },
     ]);
+  });
+
+  test.each([
+    [{ images: ["data:image/webp;base64,AAAA"] }, { mediaType: "image/webp", data: "AAAA" }],
+    [{ images: [{ url: "https://a/b.png" }] }, { mediaType: "image/*", url: "https://a/b.png" }],
+    [{ images: [{ b64_json: "AAAA" }] }, { mediaType: "image/png", data: "AAAA" }],
+    [{ image: { url: "data:image/png;base64,AAAA" } }, { mediaType: "image/png", data: "AAAA" }],
+    [
+      { content: [{ type: "image_url", image_url: "https://a/b" }] },
+      { mediaType: "image/*", url: "https://a/b" },
+    ],
+    [{ images: [{}, 1, null, { url: "" }] }, undefined],
+  ])("a generated image, told as %j, once or twice", (delta, image) => {
+    const message = read([chunk(delta), chunk(delta), finish("stop"), "[DONE]"]);
+    expect(message.content).toEqual(image === undefined ? [] : [{ type: "file", ...image }]);
   });
 
   test("after the sentinel nothing more is read", () => {

@@ -181,6 +181,7 @@ describe("sound that comes in pieces", () => {
           audio: { id: "audio_1", data: btoa("abcdefg"), transcript: "abcdefg", expires_at: 9 },
         },
       },
+      { type: "text", text: "abcdefg" },
     ]);
   });
 });

@@ -610,7 +610,7 @@ describe("how a response ended", () => {
       [failing, "no such tenant"],
     ] as const)
       expect(() => openaiResponses.decodeWhole(body, origin, () => {})).toThrow(words);
-    expect(() => openaiResponses.decodeWhole([], origin, () => {})).toThrow(
+    expect(() => openaiResponses.decodeWhole(["words"], origin, () => {})).toThrow(
       expect.objectContaining({ kind: "protocol" }),
     );
   });

@@ -182,3 +182,19 @@ test("items inside a reasoning item that ends last are tied to it (OpenRouter)",
   ]);
   expect(sent(without(message, ({ type }) => type === "reasoning"))).toEqual([["message", undefined]]);
 });
+
+test("a picture that the model drew is a file, and goes back as the item that it was", () => {
+  const picture = { type: "image_generation_call", id: "ig_1", status: "completed", output_format: "webp" };
+  const drawn = answer(thought("rs_1"), { ...picture, result: "UklGRg==" });
+  expect(drawn.content.at(-1)).toMatchObject({ type: "file", mediaType: "image/webp", data: "UklGRg==" });
+  const items = responsesBody([user("x"), drawn, user("y")]).input;
+  expect(items[2]).toEqual({ ...picture, result: "UklGRg==" });
+  // Azure says of a finished one that it is being drawn.
+  const late = answer({ ...picture, status: "generating", result: "UklGRg==" });
+  expect(responsesBody([user("x"), late, user("y")]).input[1]).toEqual({ ...picture, result: "UklGRg==" });
+  // One that could not be drawn is none.
+  expect(answer({ ...picture, result: null }).content).toMatchObject([{ type: "native" }]);
+  // To another model it is a file like any other.
+  const foreign = { ...drawn, origin: { ...drawn.origin, model: "another" } };
+  expect(JSON.stringify(responsesBody([user("x"), foreign, user("y")]).input)).not.toContain("ig_1");
+});

@@ -95,6 +95,26 @@ describe("a refusal about a file in the history is recognised", () => {
     [openaiChat, "Model does not support images. Please use a model that does."],
     [openaiChat, "meta-llama/Llama-3.1-8B-Instruct is not a multimodal model"],
     [openaiChat, "At most 1 image(s) may be provided in one request."],
+    [openaiChat, "Invalid PNG image"],
+    [openaiChat, "base64 string of provided image cannot be decoded"],
+    [openaiChat, "cannot identify image file <_io.BytesIO object at 0x7f3a>"],
+    [openaiChat, "image file is truncated (3 bytes not processed)"],
+    [openaiChat, "Image URL is not accessible"],
+    [openaiChat, "The provided URL is not an image"],
+    [openaiChat, "height:5 or width:5 must be larger than factor:28"],
+    [openaiChat, "absolute aspect ratio must be smaller than 200, got 300.0"],
+    [openaiChat, "image must be at least 28x28 pixels"],
+    [openaiChat, "invalid_image_format"],
+    [openaiChat, "图片格式不支持"],
+    [
+      anthropicMessages,
+      "messages.0.content.1.image.source.base64.media_type: Input should be 'image/jpeg', 'image/png', 'image/gif' or 'image/webp'",
+    ],
+    [
+      googleGenerativeAi,
+      "Invalid value at 'contents[0].parts[1].inline_data.data' (TYPE_BYTES), Base64 decoding failed for \"xyz\"",
+    ],
+    [googleGenerativeAi, "Failed to extract 1 image(s)."],
     [openaiChat, "'messages.1' : for 'role:user' [('messages.1.content' : value must be a string)]"],
   ] as const)("%#: %s", (codec, message) => {
     expect(repairOf(codec, message)).toBe("files");
@@ -106,6 +126,9 @@ describe("a refusal about a file in the history is recognised", () => {
     "tools.12.custom.input_schema: input_schema does not support oneOf, allOf, or anyOf at the top level",
     "The model is not configured to generate images. Image generation is not enabled",
     "Unsupported response mime type: text/csv",
+    "Hosted tool 'image_generation' is not supported with m.",
+    "Unknown parameter: 'image_config'.",
+    "Invalid schema for function 'generate_image': None is not of type 'object'",
   ])("and is distinguished from other complaints: %s", (message) => {
     expect(repairOf(openaiChat, message)).not.toBe("files");
   });
@@ -116,6 +139,7 @@ describe("a refusal about a file in the history is recognised", () => {
       "files",
     );
     expect(repairOf(ollamaChat, "failed to process image: image: unknown format", 500)).toBe("files");
+    expect(repairOf(openaiChat, "cannot identify image file <_io.BytesIO object>", 500)).toBe("files");
     expect(repairOf(ollamaChat, "illegal base64 data at input byte 4")).toBe("files");
   });
 });

@@ -1,8 +1,8 @@
 // The room of pairing: every call has exactly one result, directly after its answer, in call order.
 //
 // Histories that Rondo writes are always so. Those from elsewhere are repaired before they are used: results are moved to
-// their calls, missing ones are added, stray and duplicate ones are left out, and a call id that was used before is replaced
-// on both sides. A valid history is returned as it is, by identity.
+// their calls and named after them, missing ones are added, stray and duplicate ones are left out, and a call id that was
+// used before is replaced on both sides. A valid history is returned as it is, by identity.
 
 import type { AssistantMessage, Message, Part, ToolCallPart, ToolMessage } from "../../message.ts";
 import { callsOf } from "../../message.ts";
@@ -104,8 +104,9 @@ function answer(
       content: [{ type: "text", text: missing }],
       isError: true,
     };
-  const name = result.name.trim() === "" ? call.name : result.name;
-  return result.callId === call.id && result.name === name ? result : { ...result, callId: call.id, name };
+  // The call tells its tool: a result from elsewhere may name another, or none.
+  const { id, name } = call;
+  return result.callId === id && result.name === name ? result : { ...result, callId: id, name };
 }
 
 export function sameItems<T>(one: readonly T[], other: readonly T[]): boolean {

@@ -17,7 +17,7 @@ import {
 import type { Target } from "../../codec.ts";
 import { jsonOf, objectIn, textIn } from "../../json-values.ts";
 import { argsJson } from "../args-json.ts";
-import { isAccepted, textOfFile } from "../files.ts";
+import { isAccepted, isReadable, textOfFile } from "../files.ts";
 import { knownType, typeOfFile } from "../media-types.ts";
 import type { Warn } from "../warn.ts";
 import { isBlank } from "./blank-text.ts";
@@ -60,11 +60,11 @@ export function fileNote(file: FilePart, { origin }: Target, warn: Warn): string
       "file_not_loaded",
       `the bytes of a file (${mediaType}) are still in the blob store: a note stands in its place`,
     );
-  else
-    warn(
-      "unsupported_file",
-      `a file (${url === undefined ? mediaType : `${mediaType}, ${url}`}) cannot be sent to ${origin.provider}/${origin.model}: a note stands in its place`,
-    );
+  else {
+    const what = `a file (${url === undefined ? mediaType : `${mediaType}, ${url}`})`;
+    const why = isReadable(file) ? `cannot be sent to ${origin.provider}/${origin.model}` : "cannot be read";
+    warn("unsupported_file", `${what} ${why}: a note stands in its place`);
+  }
   return placeholder(file);
 }
 

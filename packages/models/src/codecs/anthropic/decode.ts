@@ -14,6 +14,7 @@ import { FrameJson, type FrameTemplate } from "../../frame-json.ts";
 import { objectIn } from "../../json-values.ts";
 import { bareError, gluedIn, isEndWord, isErrorEvent, isSilent } from "../bare-frames.ts";
 import { isFlatError, told } from "../flat-errors.ts";
+import { noAnswer } from "../no-answer.ts";
 import { baseRespError } from "../openai-chat/base-resp.ts";
 import { AnthropicAnswer } from "./answer.ts";
 import { anthropicStreamError } from "./errors.ts";
@@ -102,10 +103,9 @@ export function anthropicWhole(body: Json, target: Target, emit: Emit): Assistan
   if (message !== undefined && content === undefined && isFlatError(message))
     throw anthropicStreamError(body, target.origin.provider);
   if (message === undefined || content === undefined)
-    throw new RondoError(
-      "protocol",
+    throw noAnswer(
+      body,
       `${target.origin.provider} answered with something that is no message; is the base URL one of the Anthropic Messages protocol?`,
-      { raw: cutRaw(body) },
     );
   return new AnthropicAnswer(target, emit).message({ ...message, content });
 }

@@ -46,6 +46,8 @@ const forcedTool: RegExp =
 
 /** Either way of asking for thinking, refused by a model whose name suggested the other way, or none. */
 const noBudget: RegExp = /thinking\.type\.enabled[`'"\\]* is not supported/i;
+/** A model that always thinks, although its name does not tell. */
+const noOff: RegExp = /thinking\.type\.disabled[`'"\\]* is not supported/i;
 const noAdaptive: RegExp = /\bthinking: input tag [`'"\\]*adaptive\b/i;
 /**
  * A server without prompt caching, or a gateway that adds as many marks of its own as are allowed. A refusal of what is
@@ -76,6 +78,7 @@ export function learned({ status, body }: ErrorResponse, target: Target): Compat
   const lacking = lacksLevels(words, target);
   if (lacking !== undefined) return lacking;
   if (noBudget.test(words)) return unless(compat, "thinking", "adaptive");
+  if (noOff.test(words)) return unless(compat, "off", "never");
   if (noAdaptive.test(words)) return unless(compat, "thinking", "budget");
   if (noCache.test(words)) return unless(compat, "cache", "never");
   if ((openServerTool.test(words) || noPrefill.test(words)) && compat?.resumesPauses !== false)

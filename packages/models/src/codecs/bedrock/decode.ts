@@ -5,7 +5,6 @@
 
 import {
   type AssistantMessage,
-  cutRaw,
   type Json,
   type JsonObject,
   type ModelEvent,
@@ -26,6 +25,7 @@ import { Base64Pieces } from "../base64-pieces.ts";
 import { BlockPlaces } from "../block-places.ts";
 import { isFlatError } from "../flat-errors.ts";
 import { answerOf } from "../leaking-answer.ts";
+import { noAnswer } from "../no-answer.ts";
 import { stopWord } from "../stop-word.ts";
 import { bedrockStreamError } from "./errors.ts";
 import { bedrockStop } from "./stops.ts";
@@ -358,10 +358,9 @@ export function bedrockWhole(body: Json, target: Target, emit: Emit): AssistantM
         { event: textIn(response?.__type), data: JSON.stringify(body), exception: true },
         target,
       );
-    throw new RondoError(
-      "protocol",
+    throw noAnswer(
+      body,
       `${target.origin.provider} answered with something that is no Converse response; is the base URL one of the Bedrock runtime?`,
-      { raw: cutRaw(body) },
     );
   }
   return new BedrockAnswer(target, emit).whole(response);

@@ -12,9 +12,9 @@ import { refusedSystemRole } from "../../refusals/roles.ts";
 import { lacksSignature } from "../thought-signatures.ts";
 import { type GoogleCompat, type GoogleTraits, googleTraits } from "./target.ts";
 
-/** F102: a signature of another account or another model, or one that is too old. */
+/** F102: a signature of another account or another model, one that is too old, or one that is not in base64. */
 const spoilt: RegExp =
-  /(?:corrupted|invalid) [`'"\\]*thought[ _]?signature|thought[ _]?signature[`'"\\]* is (?:not valid|invalid)/i;
+  /(?:corrupted|invalid) [`'"\\]*thought[ _]?signature|thought[ _]?signature[`'"\\]* (?:is (?:not valid|invalid)|\(TYPE_BYTES\)|(?:provided )?could not be verified)/i;
 const noLevel: RegExp = /thinking[ _]?level [`'"\\]*(minimal|low|medium|high)\b[^.]{0,20} not supported/i;
 /** Neither levels nor budgets are accepted; then one of the two. */
 const noThinking: RegExp =

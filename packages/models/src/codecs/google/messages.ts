@@ -21,9 +21,9 @@ import {
   type UserMessage,
 } from "@rondo/core";
 import type { Target } from "../../codec.ts";
-import { jsonOf } from "../../json-values.ts";
+import { jsonOf, objectIn, textIn } from "../../json-values.ts";
 import { argsJson } from "../args-json.ts";
-import { isAccepted } from "../files.ts";
+import { isAccepted, whyLeftOut } from "../files.ts";
 import { knownType, typeOfFile } from "../media-types.ts";
 import { foreignSignature } from "../thought-signatures.ts";
 import type { Warn } from "../warn.ts";
@@ -254,7 +254,7 @@ export class GoogleTurns {
       }
       const file = this.#media(part);
       if (typeof file === "string") texts.push(file);
-      else if (this.#traits.mediaInResults) inside.push(file);
+      else if (this.#traits.mediaInResults && isTakenInResults(file)) inside.push(file);
       else {
         texts.push(`[${label(part)}: see the next user message]`);
         media.push(textPart(`[${label(part)}, returned by ${result.name}]`), jsonOf(file));
@@ -296,19 +296,22 @@ export class GoogleTurns {
   /** A file as inlineData or fileData; as a text note if it cannot be sent. */
   #media(part: FilePart): JsonObject | string {
     if (!isAccepted(part, this.#target)) {
-      this.#warn(
-        "unsupported_file",
-        `${this.#target.origin.model} takes no ${part.mediaType}; the file was left out`,
-      );
+      this.#warn("unsupported_file", `${label(part)} was left out: ${whyLeftOut(part, this.#target)}`);
       return standIn(part);
     }
     // Only Vertex takes a name: the Gemini API refuses the member.
     const name = this.#traits.vertex && part.name !== undefined ? { displayName: part.name } : {};
-    const mimeType = typeOfFile(part);
+    const mimeType = googleType(typeOfFile(part));
     if (typeof part.data === "string") return { inlineData: { mimeType, data: part.data, ...name } };
     const inline = /^data:([^;,]*)(?:;[^;,]*)*;base64,(.*)$/s.exec(part.url ?? "");
     if (inline !== null)
-      return { inlineData: { mimeType: knownType(inline[1] || mimeType), data: inline[2] ?? "", ...name } };
+      return {
+        inlineData: {
+          mimeType: googleType(knownType(inline[1] || mimeType)),
+          data: inline[2] ?? "",
+          ...name,
+        },
+      };
     if (part.url !== undefined) return { fileData: { mimeType, fileUri: part.url, ...name } };
     this.#warn("file_not_loaded", `the bytes of ${label(part)} were not loaded; the file was left out`);
     return standIn(part);
@@ -335,6 +338,18 @@ function userTurn(parts: readonly string[]): string {
 
 function label(part: FilePart): string {
   return part.name === undefined ? `a file of type ${part.mediaType}` : `${part.name} (${part.mediaType})`;
+}
+
+/** Google knows some kinds of text; any other is plain text to it. */
+const googleType = (type: string): string =>
+  type.startsWith("text/") && !/^text\/(?:html|css|csv|xml|rtf|markdown|javascript)$/.test(type)
+    ? "text/plain"
+    : type;
+
+/** Whether a functionResponse takes a file of this type. Others are taken in a user's message alone. */
+function isTakenInResults({ inlineData, fileData }: JsonObject): boolean {
+  const type = textIn(objectIn(inlineData)?.mimeType) ?? textIn(objectIn(fileData)?.mimeType) ?? "";
+  return /^(?:image\/(?:png|jpeg|webp)|application\/pdf|text\/plain)$/.test(type);
 }
 
 function standIn(part: FilePart): string {

@@ -21,7 +21,7 @@ import { jsonOf, objectIn } from "../../json-values.ts";
 import { bodyOf, KeptText } from "../../kept-text.ts";
 import { plainMode, sentTool } from "../../schemas/codecs.ts";
 import { argsJson } from "../args-json.ts";
-import { isAccepted, textOfFile } from "../files.ts";
+import { isAccepted, textOfFile, whyLeftOut } from "../files.ts";
 import { History } from "../history.ts";
 import { fromLow, upToHigh } from "../levels.ts";
 import { typeOfFile } from "../media-types.ts";
@@ -230,13 +230,11 @@ function withContent(fields: JsonObject, content: readonly ContentPart[], target
     if (accepted && mediaType.startsWith("image/") && typeof part.data === "string") images.push(part.data);
     else {
       const what = part.name ?? mediaType;
-      const why = accepted
-        ? "Ollama takes images and texts as bytes only"
-        : `${target.origin.model} takes no ${mediaType}`;
+      const why = accepted ? "Ollama takes images and texts as bytes only" : whyLeftOut(part, target);
       texts.push(`[the file ${what} is not shown]`);
       warnings.push({
         code: "unsupported_file",
-        message: `${why}: ${what} is named to the model, not sent`,
+        message: `${what} is named to the model, not sent: ${why}`,
       });
     }
   }

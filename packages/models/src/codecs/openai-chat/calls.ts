@@ -36,6 +36,8 @@ export interface Fragment {
 }
 
 const known: ReadonlySet<string> = new Set(["index", "id", "type", "function", "custom", "__proto__"]);
+/** Members of a function that gateways give a meaning of their own, and want back there: LiteLLM's thought signatures (F110). */
+const ownOfFunction = "provider_specific_fields";
 
 export class CallTracker {
   readonly #slots: Slot[] = [];
@@ -197,7 +199,8 @@ function extraOf(call: JsonObject): Fragment["extra"] {
       extra ??= {};
       extra[member] = call[member] as Json;
     }
-  return extra;
+  const own = objectIn(call.function)?.[ownOfFunction];
+  return own ? { [ownOfFunction]: own, ...extra } : extra;
 }
 
 /** Whether a fragment with the id of a whole call begins another call: parallel calls may share one id (F052). */

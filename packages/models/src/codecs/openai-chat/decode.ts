@@ -29,13 +29,15 @@ import {
   textOf,
   withChoices,
   wordIn,
+  wordsOf,
 } from "./chunk.ts";
 import { chatCompat, type OpenaiChatCompat } from "./compat.ts";
 import { ReasoningDetails } from "./details.ts";
 import { type ChatEnd, failureOf, finished, isBroken, isCut, isGrave, wireOf } from "./end.ts";
 import { HarmonySplitter } from "./harmony.ts";
-import { AudioPieces, imageAt } from "./media.ts";
+import { AudioPieces, imageIn } from "./media.ts";
 import { OneAnswer } from "./one-answer.ts";
+import { ReasoningParts } from "./reasoning-parts.ts";
 import { ThinkSplitter } from "./think.ts";
 import { ThinkingBlocks } from "./thinking-blocks.ts";
 
@@ -61,6 +63,7 @@ export class ChatDecoder implements Decoder {
   #leaked: string[] = [];
   readonly #calls: CallTracker;
   readonly #details = new ReasoningDetails();
+  readonly #thoughtParts = new ReasoningParts();
   readonly #blocks = new ThinkingBlocks();
   /** The key of the call in the older field `function_call`. */
   #legacy: string | undefined;
@@ -250,11 +253,10 @@ export class ChatDecoder implements Decoder {
         this.#answer.text("text", "");
         this.#answer.attach("text", { citation });
       }
-    if (delta.images)
-      for (const image of listIn(delta.images))
-        this.#image(textIn(objectIn(objectIn(image)?.image_url)?.url));
+    if (delta.images) for (const image of listIn(delta.images)) this.#image(image);
+    if (delta.image) this.#image(delta.image);
     const audio = delta.audio ? objectIn(delta.audio) : undefined;
-    if (audio !== undefined) this.#answer.native("audio", "audio", { audio: this.#audio.add(audio) });
+    if (audio !== undefined) this.#audio.add(audio, this.#answer);
     if (Array.isArray(delta.executed_tools))
       this.#answer.native("executed_tools", "executed_tools", { executed_tools: delta.executed_tools });
     if (!isWhole && this.#frames.isEdged && !this.#compat.splitChoices) this.#again = this.#sayingOnly(delta);
@@ -332,14 +334,12 @@ export class ChatDecoder implements Decoder {
     if (call !== undefined) this.#call(call, this.#parts++);
     else if (part.type === "text" || part.type === "output_text" || (part.type ?? null) === null)
       this.#say("text", textOf(part));
-    else if (part.type === "thinking")
-      for (const piece of typeof part.thinking === "string"
-        ? [{ text: part.thinking }]
-        : listIn(part.thinking))
-        this.#say("reasoning", textIn(objectIn(piece)?.text) ?? "");
-    else if (part.type === "refusal") this.#answer.refusal("refusal", textIn(part.refusal) ?? "");
-    else if (part.type === "image_url")
-      this.#image(textIn(objectIn(part.image_url)?.url) ?? textIn(part.image_url));
+    else if (part.type === "thinking") this.#say("reasoning", wordsOf(part.thinking ?? ""));
+    else if (part.type === "reasoning") {
+      this.#answer.reasoning("reasoning", "");
+      this.#say("reasoning", this.#thoughtParts.push(part));
+    } else if (part.type === "refusal") this.#answer.refusal("refusal", textIn(part.refusal) ?? "");
+    else if (part.type === "image_url") this.#image(part);
     else if (part.type === "reference") {
       this.#answer.text("text", "");
       this.#answer.attach("text", { citation: part });
@@ -356,8 +356,10 @@ export class ChatDecoder implements Decoder {
     if (extra !== undefined) this.#answer.attach(key, { opaque: extra });
   }
 
-  #image(url: string | undefined): void {
-    if (url !== undefined) this.#answer.part(`part ${this.#parts++}`, imageAt(url));
+  #image(given: Json): void {
+    const image = imageIn(given);
+    // Gateways tell an image again at the end: it is the same one.
+    if (image !== undefined) this.#answer.part(`image ${image.data ?? image.url}`, image);
   }
 
   #fail(body: JsonObject): void {
@@ -383,6 +385,8 @@ export class ChatDecoder implements Decoder {
       answer.attach("reasoning", { opaque: { reasoning_details: this.#details.whole() } });
     if (!this.#blocks.empty)
       answer.attach("reasoning", { opaque: { thinking_blocks: this.#blocks.whole() } });
+    if (!this.#thoughtParts.empty)
+      answer.attach("reasoning", { opaque: { content_parts: this.#thoughtParts.whole() } });
     if (this.#opaque !== undefined)
       answer.attach("reasoning", { opaque: { reasoning_opaque: this.#opaque } });
     const end: ChatEnd = { word: this.#word, native: this.#nativeWord };

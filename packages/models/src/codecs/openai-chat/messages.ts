@@ -147,6 +147,8 @@ interface Said {
   details: Json[];
   /** Claude's thinking blocks, as LiteLLM sent them. */
   blocks: Json[];
+  /** Claude's thinking as parts of the content, as Databricks sent them. */
+  parts: Json[];
   opaque: Json | undefined;
   audio: Json | undefined;
 }
@@ -164,7 +166,7 @@ function assistantPiece(message: AssistantMessage, room: ChatRoom): ChatPiece | 
   const together = compat.singleCalls ? calls.slice(0, 1) : calls;
   const json = jsonOf({
     role: "assistant",
-    content: blank && thought === "" ? nothing : thought + text,
+    content: contentOf(said.parts, blank && thought === "" ? nothing : thought + text),
     ...(audio === undefined ? {} : { audio: { id: audio } }),
     ...(calls.length === 0 ? {} : { tool_calls: together }),
     // Only the server that sent them gets them back.
@@ -180,6 +182,10 @@ function assistantPiece(message: AssistantMessage, room: ChatRoom): ChatPiece | 
   return { role: "assistant", json, later: new Map(later) };
 }
 
+/** A text, behind the parts that have to be before it. */
+const contentOf = (parts: readonly Json[], text: string | null): Json =>
+  parts.length === 0 ? text : [...parts, ...(text ? [textPart(text)] : [])];
+
 function saidIn(message: AssistantMessage, room: ChatRoom): Said {
   const own = isSameOrigin(message.origin, room.target.origin);
   const said: Said = {
@@ -188,9 +194,11 @@ function saidIn(message: AssistantMessage, room: ChatRoom): Said {
     reasoning: "",
     details: [],
     blocks: [],
+    parts: [],
     opaque: undefined,
     audio: undefined,
   };
+  let spoken: JsonObject | undefined;
   for (const part of message.content) {
     if (part.type === "text" || part.type === "refusal") said.text += part.text;
     else if (part.type === "tool_call") said.calls.push(wireCall(part, own, room));
@@ -199,13 +207,16 @@ function saidIn(message: AssistantMessage, room: ChatRoom): Said {
       said.opaque = part.opaque?.reasoning_opaque ?? said.opaque;
       said.details.push(...listIn(part.opaque?.reasoning_details));
       said.blocks.push(...listIn(part.opaque?.thinking_blocks));
+      said.parts.push(...listIn(part.opaque?.content_parts));
     } else if (part.type === "file") {
       const { note, code } = answeredNote(part);
       room.warn({ code, message: note });
       said.text += said.text === "" ? note : `\n${note}`;
-    } else if (part.type === "native" && part.kind === "audio" && own)
-      said.audio = objectIn(part.opaque.audio)?.id;
+    } else if (part.type === "native" && part.kind === "audio" && own) spoken = objectIn(part.opaque.audio);
   }
+  said.audio = spoken?.id;
+  // Its transcript is known by the audio's id.
+  if (said.audio !== undefined && said.text === spoken?.transcript) said.text = "";
   if (room.compat.signCalls && said.calls.every((call) => call.extra_content === undefined))
     for (const call of said.calls) call.extra_content = { google: { thought_signature: foreignSignature } };
   return said;

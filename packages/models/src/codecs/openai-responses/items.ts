@@ -23,6 +23,7 @@ import { answeredNote, type FileNote, wireFile } from "../openai/files.ts";
 import { type IdForm, wireId, wireName } from "../openai/names.ts";
 import { argumentsText } from "../openai-chat/messages.ts";
 import type { Warning } from "../warn.ts";
+import { itemOfPicture } from "./pictures.ts";
 import type { OpenaiResponsesCompat } from "./settings.ts";
 
 export interface ResponsesPiece {
@@ -178,6 +179,12 @@ function assistantItems(message: AssistantMessage, room: ResponsesRoom, stored: 
   for (const part of message.content) {
     if (part.type === "text" || part.type === "refusal") {
       items.say(part, own);
+      continue;
+    }
+    const drawn = part.type === "file" && own ? itemOfPicture(part) : undefined;
+    if (drawn !== undefined) {
+      items.close();
+      items.addNative(drawn);
       continue;
     }
     if (part.type === "file") {

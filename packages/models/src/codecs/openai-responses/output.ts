@@ -12,6 +12,7 @@ import { countIn, listIn, objectIn, textIn } from "../../json-values.ts";
 import { type NameTable, nameTable } from "../openai/names.ts";
 import { contentOf, isAmong, renamedAmong, saidIn, taken } from "./duplicate-items.ts";
 import { callOpaque, type Item, isAnother, membersIn, newItem, partKey } from "./item.ts";
+import { partOf } from "./pictures.ts";
 
 export class ResponseItems {
   readonly #answer: Answer;
@@ -294,7 +295,7 @@ export class ResponseItems {
   }
 
   #native(item: Item, type: string, given: JsonObject): void {
-    this.#answer.native(item.key, type, { item: given, ...this.#led() });
+    this.#answer.part(item.key, partOf(type, given, this.#led()));
   }
 
   /** Marks an item as following reasoning, so that it loses its id if the reasoning is dropped. */

@@ -61,7 +61,7 @@ export interface OpenaiResponsesCompat {
   signedIds: boolean;
   /** Members of items in the history that this server refuses, e.g. `["status"]`. Default: none. */
   omitInItems: readonly string[];
-  /** Body fields that this server refuses: they are left out with a warning. Default: none. */
+  /** Body fields that this server refuses: they are left out with a warning; `strict` is left out of tools and formats. Default: none. */
   omit: readonly string[];
   /** Further body fields that `providerOptions` may set. Default: none. */
   options: readonly string[];
@@ -204,7 +204,13 @@ function withMember(own: Json | undefined, name: string, value: Json | undefined
 function textFormat(request: ModelRequest, target: Target, warnings: Warning[]): JsonObject | undefined {
   const schema = heldSchema(request, target, "native", warnings);
   if (schema === undefined) return undefined;
-  return { type: "json_schema", name: "response", ...strictOutput(schema, schemaRoom(target, warnings)) };
+  const { strict, schema: sent } = strictOutput(schema, schemaRoom(target, warnings));
+  return {
+    type: "json_schema",
+    name: "response",
+    schema: sent,
+    ...(responsesCompat(target).omit.includes("strict") ? {} : { strict }),
+  };
 }
 
 /** The tools of a request and the tool choice, as text. */
@@ -253,7 +259,7 @@ export class ResponsesTools {
       description,
       parameters: schema,
       // Absent means true, and a schema that breaks strict mode's rules would fail the request (F140).
-      strict,
+      ...(this.#compat.omit.includes("strict") ? {} : { strict }),
     };
   }
 

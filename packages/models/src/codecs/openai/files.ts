@@ -4,7 +4,7 @@
 
 import type { FilePart } from "@rondo/core";
 import type { Target } from "../../codec.ts";
-import { isAccepted, isReadable } from "../files.ts";
+import { isAccepted, whyLeftOut } from "../files.ts";
 import { knownType, typeOfFile } from "../media-types.ts";
 import type { WarningCode } from "../warn.ts";
 
@@ -37,7 +37,7 @@ export function wireFile(part: FilePart, target: Target): WireFile | FileNote {
   const name = part.name ?? `file.${extension(mediaType)}`;
   if (!isAccepted(part, target))
     return {
-      note: `[${name} (${mediaType}) is left out: ${isReadable(part) ? `${target.origin.model} does not take it` : "it cannot be read"}]`,
+      note: `[${name} (${mediaType}) is left out: ${whyLeftOut(part, target)}]`,
       code: "unsupported_file",
     };
   const { data } = part;

@@ -22,6 +22,8 @@ export interface ChatRules {
   stringContent?: boolean;
   /** Templates that go through the arguments of calls: an object is taken as well. */
   objectArguments?: boolean;
+  /** Databricks: reasoning is a part of an answer's content. */
+  reasoningParts?: boolean;
 }
 
 const nameForm = /^[a-zA-Z0-9_-]{1,64}$/;
@@ -261,6 +263,7 @@ function checkContent(message: JsonObject, path: string, rules: ChatRules, say: 
   for (const [at, one] of parts.entries()) {
     const part = objectIn(one);
     const type = String(part?.type);
+    if (rules.reasoningParts === true && role === "assistant" && type === "reasoning") continue;
     if (part?.type === "image_url" && role !== "user")
       say(
         path,
