@@ -99,6 +99,19 @@ describe("spending", () => {
     });
   });
 
+  test("that was estimated is added, reported and counted beside the tokens", () => {
+    const guessed = { ...all, estimated: 7 };
+    expect(addSpent(guessed, guessed).estimated).toBe(14);
+    expect(addSpent(guessed, all).estimated).toBe(7);
+    expect(spentSince({ ...all, estimated: 10 }, guessed).estimated).toBe(3);
+    expect(spentSince({ ...all, estimated: 10 }, all).estimated).toBe(10);
+    expect(spentSince(guessed, guessed)).not.toHaveProperty("estimated");
+    const spend = { usage: {}, tokens: 1, usd: 1, uncounted: 1, estimated: 2 };
+    expect(rollUp(stateOf({ spend }).run as Run, guessed).spend.estimated).toBe(9);
+    expect(leftOf({ tokens: 20 }, guessed)).toStrictEqual({ tokens: 9 });
+    expect(leftOf({ tokens: 5 }, guessed)).toStrictEqual({ tokens: 0 });
+  });
+
   test("of a sub-agent is added to the run's, and is also counted separately", () => {
     const run = stateOf({ spend: { usage: { inputTokens: 1 }, tokens: 1, usd: 1, uncounted: 0 } }).run as Run;
     expect(rollUp(run, undefined)).toBe(run);

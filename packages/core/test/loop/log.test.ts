@@ -1,7 +1,15 @@
 // Lists that are shared by every version of a state; how the history is shrunk; whether a request only grew.
 
-import type { LogRecord, Message, ModelRequest, Part, State, StopKind } from "@rondo/core";
-import { reduce } from "@rondo/core";
+import {
+  contextFacts,
+  type LogRecord,
+  type Message,
+  type ModelRequest,
+  type Part,
+  reduce,
+  type State,
+  type StopKind,
+} from "@rondo/core";
 import { describe, expect, test } from "vitest";
 import { newCompaction } from "../../src/loop/folding/shrink.ts";
 import { Log, Names, Tally } from "../../src/loop/log.ts";
@@ -282,6 +290,57 @@ describe("a summary", () => {
       after({ compacting: { ...asking, cut: 1 } }, { type: "summary_failed", error: refused }).run
         ?.compacting,
     ).toMatchObject({ cut: 1, failedAt: { at: 2_000, rand: 0.5 } });
+  });
+
+  test("that its output limit cut off is a failure once, if there is a limit to raise", () => {
+    const cut = {
+      ...answerOf([{ type: "text", text: "Page one w" }]),
+      stop: { kind: "max_tokens", wire: "max_tokens" },
+    };
+    const came = (given: object, compaction: object = {}): unknown =>
+      after(
+        { compacting: { ...asking, ...given } },
+        { type: "summary_finished", message: cut },
+        { context: contextFacts({ window: 10_000, compaction }) },
+      ).run?.compacting;
+    const message = "the summary was cut off at its output limit";
+    expect(came({})).toMatchObject({
+      summaries: [],
+      failure: { kind: "structured_output", message, retryable: true },
+      cut: 1,
+    });
+    for (const [given, compaction] of [
+      [{ cut: 1 }, {}],
+      [{ limit: 500 }, {}],
+      [{ limit: null }, {}],
+      [{}, { summaryMaxTokens: null }],
+      [{}, { format: "tagged" }],
+    ] as const)
+      expect(came(given, compaction)).toMatchObject({ summaries: ["Page one w"], failures: 0 });
+  });
+
+  test("that says one sentence over and over is a failure, and thoughts that do are not", () => {
+    const sentence = "I am sorry for the long delay. ";
+    const came = (type: "text" | "reasoning"): unknown => {
+      const stop = { kind: "end_turn", wire: "end_turn" };
+      const content: Part[] = [
+        { type, text: sentence.repeat(60) },
+        { type: "text", text: "Well." },
+      ];
+      return after(
+        { compacting: asking },
+        { type: "summary_finished", message: { ...answerOf(content), stop } },
+      ).run?.compacting;
+    };
+    expect(came("text")).toMatchObject({
+      summaries: [],
+      failure: {
+        kind: "loop_detected",
+        message: `the summary repeated ${JSON.stringify(` ${sentence.trim()}`)} 59 times`,
+        retryable: true,
+      },
+    });
+    expect(came("reasoning")).toMatchObject({ summaries: ["Well."] });
   });
 
   test("whose output limit is refused is requested again at once, with the limit that the refusal names or with none", () => {

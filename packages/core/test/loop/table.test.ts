@@ -508,6 +508,20 @@ describe("a run that finishes", () => {
     expect(rowOf(finishing({}))).toBe("the answer is final");
   });
 
+  test("waits for a retry of a run whose time is up only as long as an abort has", () => {
+    const landing = { reason: "deadline" as const, ...because };
+    const { now, options: facts } = stateOf();
+    const last = now + (facts?.abortGraceMs ?? 0);
+    expect(said(stateOf({ landing, notBefore: last }))).toMatchObject({ do: "wait", until: last });
+    expect(onlyFact(stateOf({ landing, notBefore: last + 1 }))).toMatchObject({
+      type: "run_ended",
+      end: { reason: "deadline", error: { kind: "timeout" }, evidence: { waitMs: last + 1 - now } },
+    });
+    const other = { ...landing, reason: "max_steps" as const };
+    for (const run of [{ notBefore: last + 1 }, { landing: other, notBefore: last + 1 }])
+      expect(said(stateOf(run))).toMatchObject({ do: "wait", until: last + 1 });
+  });
+
   test("delivers follow-ups together or one by one, and steering always together", () => {
     const follows = { inbox: [queued("a", "follow_up"), queued("b", "follow_up")] };
     const steers = { inbox: [queued("c", "steer"), queued("d", "steer")] };
