@@ -1,6 +1,7 @@
 // A rule that throws: what the loop names then, so that a run ends and is not left open.
 
-import { emptyState, type Rule, type Rules, type State } from "@rondo/core";
+import { Agent, emptyState, type Rule, type Rules, type State } from "@rondo/core";
+import { say, scripted } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { nextOrEnd } from "../../src/loop/driving/next-or-end.ts";
 import { next } from "../../src/loop/next.ts";
@@ -113,6 +114,21 @@ describe("the next action, for any driver", () => {
   test("is the usual one if no run is active", () => {
     expect(nextOrEnd(emptyState, withBroken)).toStrictEqual({ do: "done" });
   });
+});
+
+test("a rule that fails while it listens to an answer ends the run under its name, and the answer is not asked for again", async () => {
+  const deaf: Rule = {
+    name: "deaf",
+    version: 1,
+    hear: () => {
+      throw new Error("too loud");
+    },
+  };
+  const model = scripted([say("Hello."), say("Hello?")]);
+  const { end, modelCalls } = await new Agent({ model, rules: [deaf] }).run("go");
+  const message = "the rule deaf failed in hear: too loud";
+  expect(end).toMatchObject({ reason: "error", rule: "deaf", error: { kind: "internal", message } });
+  expect([modelCalls, model.calls]).toStrictEqual([1, 1]);
 });
 
 describe("the evidence of a rule", () => {

@@ -8,7 +8,7 @@ import type { RondoEvent } from "../../events.ts";
 import type { Model } from "../../model.ts";
 import { answeringInText } from "../../output/answers.ts";
 import { areWordsMissing, inAnyWords } from "../../rules/custom-texts.ts";
-import type { Rules } from "../../rules/rule.ts";
+import { failedRule, type Rules } from "../../rules/rule.ts";
 import { renderThrown } from "../../tool/render.ts";
 import { WaitForAnswer } from "../../tool/tool-result.ts";
 import { ChildWaits, type ToolContext } from "../../tool.ts";
@@ -118,6 +118,7 @@ export class OngoingWork {
         came({ type: "model_finished", message, checks: await checkCalls(message, offered, tools) });
       })
       .catch((thrown: unknown) => {
+        if (failedRule(thrown) !== undefined) this.#driving.post(endsOver(thrown));
         const failure = failureFrom(model, thrown);
         const shown = audience.shown && failure.partial === undefined;
         came({ type: "model_failed", ...failure, ...(shown ? { shown } : {}) });
