@@ -15,7 +15,7 @@ import {
 import { Answer } from "../answer.ts";
 import type { Codec, Decoder, Encoder, ErrorResponse, Frame, Target } from "../codec.ts";
 import { parseExact } from "../exact-json.ts";
-import { countIn, objectIn, parseJson, textIn } from "../json-values.ts";
+import { countIn, listIn, objectIn, parseJson, textIn } from "../json-values.ts";
 import { speaksHarmony } from "../prompted/harmony.ts";
 import { ThoughtSplitter } from "../prompted/thoughts.ts";
 import { complaintOf } from "../refusals/complaint.ts";
@@ -26,6 +26,7 @@ import { isSilent } from "./bare-frames.ts";
 import { bareName } from "./bare-name.ts";
 import { isFlatError, told } from "./flat-errors.ts";
 import { foreignStop } from "./foreign-stops.ts";
+import { typeOfFile } from "./media-types.ts";
 import { OllamaEncoder } from "./ollama/encode.ts";
 import { freshId } from "./openai/names.ts";
 import { settle } from "./openai/settle.ts";
@@ -133,6 +134,7 @@ class OllamaDecoder implements Decoder {
     const content = wordsOf(message?.content ?? body.response ?? "");
     if (content) this.#content(content);
     this.#newCalls(callsIn(message ?? {}).map(objectIn));
+    for (const data of [...listIn(message?.images), body.image].map(textIn)) if (data) this.#picture(data);
     this.#answer.count({
       inputTokens: countIn(body.prompt_eval_count),
       outputTokens: countIn(body.eval_count),
@@ -173,6 +175,15 @@ class OllamaDecoder implements Decoder {
   #text({ reasoning, body }: { reasoning: string; body: string }): void {
     this.#say("reasoning", reasoning);
     this.#say("text", body);
+  }
+
+  /** A picture in base64. One that a later line repeats is the same. */
+  #picture(data: string): void {
+    this.#answer.part(`image/${data}`, {
+      type: "file",
+      mediaType: typeOfFile({ mediaType: "image/png", data }),
+      data,
+    });
   }
 
   #say(kind: "text" | "reasoning", text: string): void {

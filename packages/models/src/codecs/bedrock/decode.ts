@@ -25,6 +25,7 @@ import { Base64Pieces } from "../base64-pieces.ts";
 import { BlockPlaces } from "../block-places.ts";
 import { isFlatError } from "../flat-errors.ts";
 import { answerOf } from "../leaking-answer.ts";
+import { typeOfFile } from "../media-types.ts";
 import { noAnswer } from "../no-answer.ts";
 import { stopWord } from "../stop-word.ts";
 import { bedrockStreamError } from "./errors.ts";
@@ -160,6 +161,7 @@ class BedrockAnswer implements Decoder {
     this.#metadata(body);
     // A whole body cannot be truncated: if a gateway left out the stop reason, it still ended.
     if (this.#word !== undefined) return this.end();
+    this.#pictures();
     return this.#answer.finish({ wire: "end_turn", detail: "finish_missing" }, answerLimit(this.#target));
   }
 
@@ -173,6 +175,7 @@ class BedrockAnswer implements Decoder {
     // A truncated call is closed like a whole one: without any arguments it would be read as `{}`.
     const isBare = this.#calls.get(this.#last)?.trim() === "" && !this.#inputs.has(this.#last);
     if ((wire === "max_tokens" || wire === "context_overflow") && isBare) this.#answer.callCut(this.#last);
+    this.#pictures();
     const lost = this.#answer.settleCalls(this.#strayArgs) && wire === "tool_use";
     const detail = wire === "content_filter" ? (this.#guarded ?? this.#detail) : this.#detail;
     const end: AnswerEnd = {
@@ -292,6 +295,17 @@ class BedrockAnswer implements Decoder {
       use.input = (native.input === "" ? (use.input ?? {}) : JSON.parse(native.input)) as Json;
     } catch {
       use.input = {};
+    }
+  }
+
+  /** A picture that the model drew is a file of the answer. */
+  #pictures(): void {
+    for (const [index, { block }] of this.#natives) {
+      const image = objectIn(block.image);
+      const data = textIn(objectIn(image?.source)?.bytes);
+      if (!data) continue;
+      const mediaType = typeOfFile({ mediaType: `image/${textIn(image?.format) ?? "png"}`, data });
+      this.#answer.part(index, { type: "file", mediaType, data, opaque: { drawn: true } });
     }
   }
 

@@ -32,6 +32,7 @@ import { openaiResponsesStops, stopOf } from "../openai/stops.ts";
 import { responsesUsage } from "../openai/usage.ts";
 import { outputOf } from "./duplicate-items.ts";
 import { ResponseItems } from "./output.ts";
+import { unmetRequest } from "./requests.ts";
 
 export class ResponsesDecoder implements Decoder {
   readonly #target: Target;
@@ -110,7 +111,10 @@ export class ResponsesDecoder implements Decoder {
       );
     this.#answer.settleCalls(false);
     const end: AnswerEnd = { wire, ...(raw === undefined ? { detail: "finish_missing" } : { raw }) };
-    return settle(this.#answer.finish(end, answerLimit(this.#target)));
+    const message = settle(this.#answer.finish(end, answerLimit(this.#target)));
+    const unmet = unmetRequest(message);
+    if (unmet !== undefined) throw this.#answer.failed(unmet);
+    return message;
   }
 
   partial(): AssistantMessage | undefined {

@@ -192,8 +192,7 @@ export class ResponseItems {
     const known = places.findLast((place) => {
       const at = this.#items.get(place);
       if (callId !== undefined && at?.callId === callId) return true;
-      // OpenAI itself may change a call's id between the start and the end of its item, and some servers give all items one
-      // id.
+      // OpenAI itself changes a call's id between the start and the end of its item; some servers give all items one id.
       const isOver = at?.done === true && callId !== undefined && at.callId !== undefined;
       return id !== undefined && at?.ids.has(id) === true && !isOver;
     });
@@ -281,12 +280,10 @@ export class ResponseItems {
         this.#reasoned = textIn(given.id) ?? this.#reasoned;
         break;
       case "custom_tool_call":
-        // xAI reports its own searches as custom tool calls: only calls to offered tools are ours to run (F031).
-        if (this.#isOurs(given)) this.#callOpened(item, given);
-        else this.#native(item, type, given);
-        break;
       case "function_call":
-        this.#callOpened(item, given);
+        // xAI reports its own searches as custom tool calls: only calls of offered tools are ours to run (F031).
+        if (type === "function_call" || this.#names.offers(given.name)) this.#callOpened(item, given);
+        else this.#native(item, type, given);
         break;
       default:
         this.#native(item, type, given);
@@ -326,13 +323,19 @@ export class ResponseItems {
         this.#settleCall(item, given);
         break;
       case "custom_tool_call":
-        if (!this.#isOurs(given)) break;
-        // A custom tool takes free text: it becomes one member of the arguments.
-        this.#answer.argsWhole(item.key, { input: textIn(given.input) ?? "" });
-        this.#answer.attach(item.key, { opaque: callOpaque(given, { custom: true, ...this.#led() }) });
+        if (!this.#names.offers(given.name)) break;
+        this.#customInput(item, given);
         this.#settleCall(item, given);
     }
     return item;
+  }
+
+  /** A custom tool takes free text: it becomes one member of the arguments. Models write a function's arguments there, too. */
+  #customInput(item: Item, given: JsonObject): void {
+    const input = textIn(given.input) ?? "";
+    const custom = this.#names.isCustom(given.name);
+    this.#answer.argsWhole(item.key, custom ? { input } : input);
+    this.#answer.attach(item.key, { opaque: callOpaque(given, { custom, ...this.#led() }) });
   }
 
   /** The whole arguments. Servers put an empty object there although the arguments came before: those must not be lost. */
@@ -348,10 +351,6 @@ export class ResponseItems {
       id: textIn(given.call_id) ?? textIn(given.id),
       name: this.#names.own(textIn(given.name) ?? ""),
     });
-  }
-
-  #isOurs(given: JsonObject): boolean {
-    return this.#names.custom.has(textIn(given.name) ?? "");
   }
 
   #settleCall(item: Item, given: JsonObject): void {
