@@ -12,6 +12,7 @@ import {
   RondoError,
   type Usage,
 } from "@rondo/core";
+import { argsIn } from "../answer/call-args.ts";
 import { Answer } from "../answer.ts";
 import type { Codec, Decoder, Encoder, ErrorResponse, Frame, Target } from "../codec.ts";
 import { parseExact } from "../exact-json.ts";
@@ -212,7 +213,7 @@ class OllamaDecoder implements Decoder {
     for (const call of calls) {
       const told = call && functionIn(call);
       if (call === undefined || told === undefined) continue;
-      const said = JSON.stringify([call.id, told.name, told.arguments]);
+      const said = JSON.stringify([call.id, told.name, argsIn(told, "arguments")]);
       const nth = (inLine.get(said) ?? 0) + 1;
       inLine.set(said, nth);
       if (!textIn(call.id) || nth > (before.get(said) ?? 0)) this.#call(call, told);
@@ -224,7 +225,7 @@ class OllamaDecoder implements Decoder {
     this.#calls += 1;
     const key = `call/${this.#calls}`;
     this.#answer.call(key, { id: textIn(call.id), name: bareName(textIn(told.name) ?? "") });
-    this.#answer.argsWhole(key, told.arguments ?? {});
+    this.#answer.argsWhole(key, argsIn(told, "arguments") ?? {});
     // A call comes in one piece, or not at all.
     this.#answer.callEnd(key);
   }

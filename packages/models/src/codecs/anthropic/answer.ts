@@ -11,7 +11,7 @@ import {
   RondoError,
   type Usage,
 } from "@rondo/core";
-import { holds, isEmptyArgs, isNothing } from "../../answer/call-args.ts";
+import { argsIn, holds, isEmptyArgs, isNothing } from "../../answer/call-args.ts";
 import { answerLimit } from "../../answer/ends.ts";
 import type { Answer } from "../../answer.ts";
 import type { Target } from "../../codec.ts";
@@ -237,10 +237,11 @@ export class AnthropicAnswer {
   }
 
   #openCall(index: number, block: JsonObject): void {
-    const text = textIn(block.input);
+    const input = argsIn(block, "input");
+    const text = textIn(input);
     this.#blocks.set(index, {
       kind: "call",
-      ...(text === undefined && holds(block.input) ? { startInput: block.input } : {}),
+      ...(text === undefined && holds(input) ? { startInput: input } : {}),
     });
     const name = nameFromWire(bareName(textIn(block.name) ?? ""));
     this.#answer.call(index, { id: textIn(block.id), name });

@@ -11,7 +11,7 @@ import {
   RondoError,
   type Usage,
 } from "@rondo/core";
-import { isEmptyArgs } from "../../answer/call-args.ts";
+import { argsIn, isEmptyArgs } from "../../answer/call-args.ts";
 import { type AnswerEnd, answerLimit } from "../../answer/ends.ts";
 import type { Answer } from "../../answer.ts";
 import type { Decoder, Frame, Target } from "../../codec.ts";
@@ -200,7 +200,7 @@ class BedrockAnswer implements Decoder {
     // An empty start is that of a text or reasoning block: its first delta will show which.
     if (use !== undefined && textIn(use.type) !== "server_tool_use") {
       this.#calls.set(index, this.#calls.get(index) ?? "");
-      const input = objectIn(use.input);
+      const input = objectIn(argsIn(use, "input"));
       if (input !== undefined && Object.keys(input).length > 0) this.#inputs.set(index, input);
       this.#answer.call(index, {
         id: textIn(use.toolUseId),
@@ -319,7 +319,7 @@ class BedrockAnswer implements Decoder {
     if (text !== undefined) this.#answer.text(index, text);
     else if (use !== undefined && textIn(use.type) !== "server_tool_use") {
       this.#start(index, block);
-      const input = use.input ?? {};
+      const input = argsIn(use, "input") ?? {};
       const args = JSON.stringify(input);
       this.#calls.set(index, args === "{}" ? "" : args);
       this.#answer.argsWhole(index, input);

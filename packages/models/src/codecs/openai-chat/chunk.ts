@@ -4,6 +4,7 @@
 // Gateways translate other protocols into this one, and forget a member here and there: its name, its list, its envelope.
 
 import type { Json, JsonObject } from "@rondo/core";
+import { argsIn } from "../../answer/call-args.ts";
 import { listIn, objectIn, parseJson, textIn } from "../../json-values.ts";
 import { isFlatError, told } from "../flat-errors.ts";
 
@@ -66,7 +67,8 @@ export function wordIn(
 
 /** The calls in a delta or a choice. */
 export function callsIn({ tool_calls, toolCalls }: JsonObject): readonly Json[] {
-  const told = tool_calls ?? toolCalls;
+  const given = tool_calls ?? toolCalls;
+  const told = typeof given === "string" && given !== "" ? parseJson(given) : given;
   return Array.isArray(told) ? told : objectIn(told) === undefined ? [] : [told as Json];
 }
 
@@ -79,15 +81,18 @@ export function callOfPart(part: JsonObject): JsonObject | undefined {
   const { id, call_id } = part;
   return {
     id: id ?? call_id ?? null,
-    function: { name: told.name ?? "", arguments: told.input ?? told.arguments ?? told.args ?? {} },
+    function: { name: told.name ?? "", arguments: argsIn(told, "input") ?? {} },
   };
 }
 
 /** The function of a call: some servers leave out the wrapper, send it as JSON text, or call it custom. */
 export function functionIn(call: JsonObject): JsonObject | undefined {
-  const { function: told, custom } = call;
+  const { function: told, custom, name } = call;
   if (typeof told === "string") return objectIn(parseJson(told)) ?? { name: told };
-  return objectIn(told) ?? objectIn(custom) ?? (told === undefined || told === null ? call : undefined);
+  const fn = objectIn(told);
+  // Its name may be beside it.
+  if (fn !== undefined && name && !fn.name) return { ...fn, name };
+  return fn ?? objectIn(custom) ?? (told === undefined || told === null ? call : undefined);
 }
 
 /** The reasoning in a delta, under any of its names. */

@@ -12,6 +12,7 @@ import { countIn, listIn, objectIn, textIn } from "../../json-values.ts";
 import { type NameTable, nameTable } from "../openai/names.ts";
 import { contentOf, isAmong, renamedAmong, saidIn, taken } from "./duplicate-items.ts";
 import { callOpaque, type Item, isAnother, membersIn, newItem, partKey } from "./item.ts";
+import { innerCalls, isInnerCall, plainItem } from "./odd-calls.ts";
 import { partOf } from "./pictures.ts";
 
 export class ResponseItems {
@@ -43,7 +44,7 @@ export class ResponseItems {
 
   event(type: string, event: JsonObject): void {
     const index = this.#placeOf(event, type === "response.output_item.added");
-    const item = objectIn(event.item);
+    const item = plainItem(event.item);
     const delta = textIn(event.delta) ?? "";
     switch (type) {
       case "response.output_item.added":
@@ -54,6 +55,7 @@ export class ResponseItems {
         return;
       case "response.output_item.done":
         if (item !== undefined) this.#done(index, item).ended = true;
+        for (const call of innerCalls(item)) this.#done(this.#free, call).ended = true;
         return;
       case "response.output_text.delta":
         this.#answer.text(this.#part(index, event, "message"), delta);
@@ -106,7 +108,7 @@ export class ResponseItems {
     const renamed = renamedAmong(streamed, output);
     const ids = new Set([...streamed.values()].flatMap((item) => [...item.ids]));
     for (const [index, given] of output.entries()) {
-      const item = objectIn(given);
+      const item = plainItem(given);
       const known = streamed.get(index);
       // An item that was whole may still be marked as incomplete (F029).
       if (item?.type === "function_call" && known?.type === item.type && isAmong(known.ids, item)) {
@@ -273,8 +275,6 @@ export class ResponseItems {
     item.callId = textIn(given.call_id) || item.callId;
     for (const id of [textIn(given.id), textIn(given.call_id)]) if (id) this.#seen(index, item, id);
     switch (type) {
-      case "message":
-        break;
       case "reasoning":
         this.#answer.reasoning(item.key, "");
         this.#reasoned = textIn(given.id) ?? this.#reasoned;
@@ -286,7 +286,7 @@ export class ResponseItems {
         else this.#native(item, type, given);
         break;
       default:
-        this.#native(item, type, given);
+        if (type !== "message") this.#native(item, type, given);
     }
     return item;
   }
@@ -372,7 +372,7 @@ export class ResponseItems {
         const annotations = listIn(part.annotations);
         for (const annotation of annotations.slice(item.cited.get(position) ?? 0))
           this.#cite(index, position, annotation);
-      } else this.#answer.native(key, textIn(part.type) ?? "unknown", { part });
+      } else if (!isInnerCall(part)) this.#answer.native(key, textIn(part.type) ?? "unknown", { part });
       const led = given.id === undefined || given.id === null ? {} : this.#led();
       const opaque = membersIn(given, ["id", "phase"], led);
       if (part.type !== "refusal" && Object.keys(opaque).length > 0) this.#answer.attach(key, { opaque });

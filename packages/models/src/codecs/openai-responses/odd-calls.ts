@@ -1,0 +1,39 @@
+// The room of calls that gateways translate from another protocol and leave in that one's form: in a function of their own,
+// or within a message.
+
+import type { Json, JsonObject } from "@rondo/core";
+import { argsIn } from "../../answer/call-args.ts";
+import { listIn, objectIn } from "../../json-values.ts";
+
+/** The type of a call in any protocol. */
+const callType: RegExp = /^(?:function|function_call|tool_call|tool_use)$/;
+
+/** The item with its name and arguments where a call has them; unchanged if it is none. */
+export function plainItem(given: Json | undefined): JsonObject | undefined {
+  const item = objectIn(given);
+  if (item?.type !== "function_call") return item;
+  const { function: told, ...rest } = item;
+  const plain = { ...objectIn(told), ...rest };
+  const args = argsIn(plain, "arguments");
+  return args === undefined ? plain : { ...plain, arguments: args };
+}
+
+/** The items, and behind them the calls within the messages among them. */
+export function withInnerCalls(items: readonly Json[]): readonly Json[] {
+  return [...items, ...items.flatMap((item) => innerCalls(objectIn(item)))];
+}
+
+/** The calls within a message. */
+export function innerCalls(message: JsonObject | undefined): JsonObject[] {
+  if (message?.type !== "message") return [];
+  return [...listIn(message.content), ...listIn(message.tool_calls)].flatMap((given) => {
+    const call = objectIn(given);
+    if (call === undefined || !isInnerCall(call)) return [];
+    const { id, call_id, ...rest } = call;
+    const plain = plainItem({ ...rest, type: "function_call", call_id: call_id ?? id ?? "" });
+    return plain?.name ? [plain] : [];
+  });
+}
+
+/** Whether a part of a message is a call. */
+export const isInnerCall = ({ type }: JsonObject): boolean => typeof type === "string" && callType.test(type);
