@@ -132,7 +132,8 @@ class OllamaDecoder implements Decoder {
     const thinking = textIn(message?.thinking) || textIn(message?.reasoning);
     if (thinking) this.#answer.reasoning("thinking", thinking);
     // `response` is the text on Ollama's other endpoint (`/api/generate`), which some proxies use.
-    const content = wordsOf(message?.content ?? body.response ?? "");
+    const generated = objectIn(body.response) === undefined ? body.response : undefined;
+    const content = wordsOf(message?.content ?? generated ?? "");
     if (content) this.#content(content);
     this.#newCalls(callsIn(message ?? {}).map(objectIn));
     for (const data of [...listIn(message?.images), body.image].map(textIn)) if (data) this.#picture(data);

@@ -201,10 +201,11 @@ export class AnthropicAnswer {
   }
 
   #open(index: number, block: JsonObject): void {
-    const type = textIn(block.type) ?? "unknown";
+    const type = textIn(block.type) ?? (textIn(block.text) === undefined ? "unknown" : "text");
     const answer = this.#answer;
     switch (type) {
       case "text":
+      case "output_text":
         this.#blocks.set(index, { kind: "text" });
         answer.text(index, textIn(block.text) ?? "");
         for (const citation of listIn(block.citations)) answer.attach(index, { citation });

@@ -155,8 +155,10 @@ class BedrockAnswer implements Decoder {
   }
 
   whole(body: JsonObject): AssistantMessage {
-    const content = objectIn(objectIn(body.output)?.message)?.content;
-    for (const [index, one] of listIn(content).entries()) this.#block(index, objectIn(one) ?? {});
+    const content = objectIn(objectIn(body.output)?.message)?.content ?? [];
+    // Some gateways send one block, or its text, instead of a list.
+    for (const [index, one] of [content].flat().entries())
+      this.#block(index, typeof one === "string" ? { text: one } : (objectIn(one) ?? {}));
     this.#ending(body);
     this.#metadata(body);
     // A whole body cannot be truncated: if a gateway left out the stop reason, it still ended.

@@ -77,7 +77,9 @@ export class CallTracker {
     const said = textIn(fn?.name) ?? "";
     // A null that was turned into a string on the way.
     const name = said === "null" || said === "None" ? "" : said;
-    const told = (fn && argsIn(fn, "arguments")) ?? undefined;
+    const piece = (fn && argsIn(fn, "arguments")) ?? undefined;
+    // A piece of digits may come as a number (Cloudflare).
+    const told = typeof piece === "number" || typeof piece === "boolean" ? String(piece) : piece;
     const index = numberIn(call.index) ?? countIn(call.index);
     // An empty fragment opens no call: some servers send one together with their text.
     const before = index === undefined ? this.#last : this.#byIndex.get(index);

@@ -3,7 +3,7 @@
 
 import type { Json, JsonObject } from "@rondo/core";
 import { listIn, objectIn, textIn } from "../../json-values.ts";
-import { withInnerCalls } from "./odd-calls.ts";
+import { withInnerCalls } from "./odd-items.ts";
 
 /** What is kept of an item that streamed: the ids it had, and its final content. */
 interface Told {

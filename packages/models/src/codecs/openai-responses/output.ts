@@ -12,7 +12,7 @@ import { countIn, listIn, objectIn, textIn } from "../../json-values.ts";
 import { type NameTable, nameTable } from "../openai/names.ts";
 import { contentOf, isAmong, renamedAmong, saidIn, taken } from "./duplicate-items.ts";
 import { callOpaque, type Item, isAnother, membersIn, newItem, partKey } from "./item.ts";
-import { innerCalls, isInnerCall, plainItem } from "./odd-calls.ts";
+import { innerCalls, isInnerCall, plainItem } from "./odd-items.ts";
 import { partOf } from "./pictures.ts";
 
 export class ResponseItems {

@@ -1,5 +1,5 @@
-// The room of calls that gateways translate from another protocol and leave in that one's form: in a function of their own,
-// or within a message.
+// The room of items that gateways translate from another protocol and leave in that one's form: a message without its type,
+// a call in a function of its own, or within a message.
 
 import type { Json, JsonObject } from "@rondo/core";
 import { argsIn } from "../../answer/call-args.ts";
@@ -8,9 +8,10 @@ import { listIn, objectIn } from "../../json-values.ts";
 /** The type of a call in any protocol. */
 const callType: RegExp = /^(?:function|function_call|tool_call|tool_use)$/;
 
-/** The item with its name and arguments where a call has them; unchanged if it is none. */
+/** The item in the protocol's form: a message has its type, and a call its name and arguments. */
 export function plainItem(given: Json | undefined): JsonObject | undefined {
   const item = objectIn(given);
+  if (item?.type === undefined && item?.role === "assistant") return { ...item, type: "message" };
   if (item?.type !== "function_call") return item;
   const { function: told, ...rest } = item;
   const plain = { ...objectIn(told), ...rest };
