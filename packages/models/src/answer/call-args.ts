@@ -52,7 +52,7 @@ const names = ["arguments", "args", "input", "parameters"];
  * A call's arguments, under another protocol's name if there are none under its own (F087): if they were ignored, the call
  * would run without any.
  */
-export function argsIn(call: object, own: "arguments" | "args" | "input"): Json | undefined {
+export function argsIn(call: object, own: "arguments" | "args" | "input" | "partial_json"): Json | undefined {
   const members = call as JsonObject;
   const told = members[own];
   return holds(told) ? told : (names.map((name) => members[name]).find(holds) ?? told);

@@ -288,12 +288,13 @@ export class AnthropicAnswer {
       case "citations_delta":
         if (delta.citation !== undefined) this.#answer.attach(index, { citation: delta.citation });
         return;
-      case "input_json_delta":
-        if (open.kind === "call") this.#args(index, open, delta.partial_json);
+      default: {
+        // Arguments count under any type of delta and any name.
+        const told = open.kind === "call" ? argsIn(delta, "partial_json") : undefined;
+        if (told !== undefined) this.#args(index, open, told);
+        else if (type !== "input_json_delta") this.#emit({ type: "progress" });
         return;
-      default:
-        this.#emit({ type: "progress" });
-        return;
+      }
     }
   }
 

@@ -104,10 +104,10 @@ export function callOfPart(part: JsonObject): JsonObject | undefined {
 export function functionIn(call: JsonObject): JsonObject | undefined {
   const { function: told, custom, name } = call;
   if (typeof told === "string") return objectIn(parseJson(told)) ?? { name: told };
-  const fn = objectIn(told);
+  const fn = holds(told) ? objectIn(told) : undefined;
   // Its name may be beside it.
   if (fn !== undefined && name && !fn.name) return { ...fn, name };
-  return fn ?? objectIn(custom) ?? (told === undefined || told === null ? call : undefined);
+  return fn ?? objectIn(custom) ?? (holds(told) ? undefined : call);
 }
 
 /** The reasoning in a delta, under any of its names. */

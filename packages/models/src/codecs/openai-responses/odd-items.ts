@@ -12,9 +12,10 @@ const callType: RegExp = /^(?:function|function_call|tool_call|tool_use)$/;
 export function plainItem(given: Json | undefined): JsonObject | undefined {
   const item = objectIn(given);
   if (item?.type === undefined && item?.role === "assistant") return { ...item, type: "message" };
-  if (item?.type !== "function_call") return item;
+  if (item === undefined || !isCall(item)) return item;
   const { function: told, ...rest } = item;
-  const plain = { ...objectIn(told), ...rest };
+  const plain: JsonObject = { ...objectIn(told), ...rest, type: "function_call" };
+  if (item.type !== plain.type) plain.call_id = item.call_id ?? item.id ?? null;
   const args = argsIn(plain, "arguments");
   return args === undefined ? plain : { ...plain, arguments: args };
 }
@@ -29,12 +30,10 @@ export function innerCalls(message: JsonObject | undefined): JsonObject[] {
   if (message?.type !== "message") return [];
   return [...listIn(message.content), ...listIn(message.tool_calls)].flatMap((given) => {
     const call = objectIn(given);
-    if (call === undefined || !isInnerCall(call)) return [];
-    const { id, call_id, ...rest } = call;
-    const plain = plainItem({ ...rest, type: "function_call", call_id: call_id ?? id ?? "" });
+    const plain = call !== undefined && isCall(call) ? plainItem(call) : undefined;
     return plain?.name ? [plain] : [];
   });
 }
 
-/** Whether a part of a message is a call. */
-export const isInnerCall = ({ type }: JsonObject): boolean => typeof type === "string" && callType.test(type);
+/** Whether an item, or a part of a message, is a call. */
+export const isCall = ({ type }: JsonObject): boolean => typeof type === "string" && callType.test(type);

@@ -12,7 +12,7 @@ import { countIn, listIn, objectIn, textIn } from "../../json-values.ts";
 import { type NameTable, nameTable } from "../openai/names.ts";
 import { contentOf, isAmong, renamedAmong, saidIn, taken } from "./duplicate-items.ts";
 import { callOpaque, type Item, isAnother, membersIn, newItem, partKey } from "./item.ts";
-import { innerCalls, isInnerCall, plainItem } from "./odd-items.ts";
+import { innerCalls, isCall, plainItem } from "./odd-items.ts";
 import { partOf } from "./pictures.ts";
 
 export class ResponseItems {
@@ -97,6 +97,8 @@ export class ResponseItems {
       }
       default:
         // Searching, running code, drawing, or something newer than this code: a sign of life.
+        if (type === "response.custom_tool_call_input.delta")
+          this.#item(index, "custom_tool_call").input += delta;
         this.#alive();
     }
   }
@@ -302,8 +304,7 @@ export class ResponseItems {
 
   #done(index: number, given: JsonObject): Item {
     const item = this.#open(index, given);
-    item.done = true;
-    item.said = saidIn(given);
+    Object.assign(item, { done: true, said: saidIn(given) });
     switch (item.type) {
       case "message":
         this.#messageDone(item, index, given);
@@ -330,9 +331,9 @@ export class ResponseItems {
     return item;
   }
 
-  /** A custom tool takes free text: it becomes one member of the arguments. Models write a function's arguments there, too. */
+  /** A custom tool takes free text: it becomes one member of the arguments. Models write a function's there, too. It may come in deltas alone. */
   #customInput(item: Item, given: JsonObject): void {
-    const input = textIn(given.input) ?? "";
+    const input = textIn(given.input) || item.input;
     const custom = this.#names.isCustom(given.name);
     this.#answer.argsWhole(item.key, custom ? { input } : input);
     this.#answer.attach(item.key, { opaque: callOpaque(given, { custom, ...this.#led() }) });
@@ -372,7 +373,7 @@ export class ResponseItems {
         const annotations = listIn(part.annotations);
         for (const annotation of annotations.slice(item.cited.get(position) ?? 0))
           this.#cite(index, position, annotation);
-      } else if (!isInnerCall(part)) this.#answer.native(key, textIn(part.type) ?? "unknown", { part });
+      } else if (!isCall(part)) this.#answer.native(key, textIn(part.type) ?? "unknown", { part });
       const led = given.id === undefined || given.id === null ? {} : this.#led();
       const opaque = membersIn(given, ["id", "phase"], led);
       if (part.type !== "refusal" && Object.keys(opaque).length > 0) this.#answer.attach(key, { opaque });
