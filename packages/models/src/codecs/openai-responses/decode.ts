@@ -32,7 +32,6 @@ import { openaiResponsesStops, stopOf } from "../openai/stops.ts";
 import { responsesUsage } from "../openai/usage.ts";
 import { outputOf } from "./duplicate-items.ts";
 import { ResponseItems } from "./output.ts";
-import { unmetRequest } from "./requests.ts";
 
 export class ResponsesDecoder implements Decoder {
   readonly #target: Target;
@@ -111,10 +110,7 @@ export class ResponsesDecoder implements Decoder {
       );
     this.#answer.settleCalls(false);
     const end: AnswerEnd = { wire, ...(raw === undefined ? { detail: "finish_missing" } : { raw }) };
-    const message = settle(this.#answer.finish(end, answerLimit(this.#target)));
-    const unmet = unmetRequest(message);
-    if (unmet !== undefined) throw this.#answer.failed(unmet);
-    return message;
+    return settle(this.#answer.finish(end, answerLimit(this.#target)));
   }
 
   partial(): AssistantMessage | undefined {

@@ -2,7 +2,7 @@
 // server, use a computer, run a command on this machine. The loop has no answer to them, and a conversation with such an
 // item and no answer is refused from then on. So the answer fails, and says what was asked.
 
-import { type AssistantMessage, type JsonObject, type NativePart, RondoError } from "@rondo/core";
+import { type AssistantMessage, errorWith, type JsonObject, type NativePart, RondoError } from "@rondo/core";
 import { objectIn, textIn } from "../../json-values.ts";
 
 /** What each kind of item asks for. */
@@ -17,7 +17,8 @@ const asked: ReadonlyMap<string, string> = new Map([
 const itemOf = ({ opaque }: NativePart): JsonObject => objectIn(opaque.item) ?? {};
 
 /** The error of an answer that asks for something that it did not get from the server itself; undefined for any other. */
-export function unmetRequest({ content, origin }: AssistantMessage): RondoError | undefined {
+export function unmetRequest(answer: AssistantMessage): RondoError | undefined {
+  const { content, origin, stop, usage } = answer;
   const natives = content.filter((part) => part.type === "native");
   const isMet = (part: NativePart): boolean =>
     natives.some(
@@ -30,8 +31,10 @@ export function unmetRequest({ content, origin }: AssistantMessage): RondoError 
   const server = textIn(item.server_label);
   const of = [...(name ? [`"${name}"`] : []), ...(server ? [`of the server "${server}"`] : [])].join(" ");
   const never = unmet.kind === "mcp_approval_request" ? '; set "require_approval": "never" for it' : "";
-  return new RondoError(
+  const error = new RondoError(
     "capability",
     `${origin.provider}/${origin.model} asked for ${asked.get(unmet.kind)}${of === "" ? "" : ` (${of})`} with an item "${unmet.kind}", which Rondo does not answer${never}`,
   );
+  const said = content.filter((part) => part.type !== "tool_call");
+  return errorWith(error, { partial: { ...answer, content: said, stop: { ...stop, kind: "error" } }, usage });
 }
