@@ -100,6 +100,9 @@ function essenceOf(seen: Observation): Record<string, unknown> {
     [...told.matchAll(/"(?:id|call_id|tool_\w+_id|toolUseId)":("[^"\\]+")/g)].map(([, id]) => id),
   );
   for (const [place, id] of [...sent].entries()) told = told.replaceAll(id as string, `"id ${place}"`);
+  // A summary, or a note, may name one within its text.
+  const named = new Set(told.match(/\bcall_[0-9a-f]{24}\b/g));
+  for (const [place, id] of [...named].entries()) told = told.replaceAll(id, `call ${place}`);
   told = told
     .replaceAll(/\b\d+(?:\.\d+)? ?m?s\b/g, "some time")
     // Which leftover processes of a command were still seen is a race, and says nothing about the chunking.

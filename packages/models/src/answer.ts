@@ -147,10 +147,10 @@ export class Answer {
     this.#tell({ type: "progress" });
   }
 
-  /** Opens a call, or adds to it: an empty id or name changes nothing. */
+  /** Opens a call, or adds to it: a blank id or an empty name changes nothing. */
   call(key: BlockKey, told: { id?: string | null | undefined; name?: string | null | undefined }): void {
     const block = this.#callBlock(key);
-    if (told.id) block.id = told.id;
+    if (told.id?.trim()) block.id = told.id;
     if (told.name) block.name = told.name;
   }
 

@@ -100,6 +100,8 @@ export interface Codec {
    * @throws RondoError if the body is an error, or not an answer
    */
   decodeWhole(body: Json, target: Target, emit: (event: ModelEvent) => void): AssistantMessage;
+  /** The error of an answer that asks for something that nothing here can do, after which no conversation can go on. Pure. */
+  unmet?(answer: AssistantMessage): RondoError | undefined;
   /** The typed error of a failed HTTP response. Status and error code are considered before any message text. */
   errorOf(response: ErrorResponse): RondoError;
   /**

@@ -230,7 +230,7 @@ class HttpModel implements Model {
     const { codec, target, io } = asked;
     const heard = listening(io);
     try {
-      return { answer: this.#roomed(await receive(response, codec, target, heard.io), io) };
+      return { answer: this.#accepted(await receive(response, codec, target, heard.io), codec, io) };
     } catch (thrown) {
       // Deltas that were emitted would be emitted again.
       const refusal = heard.anything() ? undefined : refusalIn(thrown);
@@ -257,7 +257,9 @@ class HttpModel implements Model {
   }
 
   /** The answer, or an error if the prompt left no room for one. Warns if some of the prompt may have been cut. */
-  #roomed(answer: AssistantMessage, io: ModelIo): AssistantMessage {
+  #accepted(answer: AssistantMessage, codec: Codec, io: ModelIo): AssistantMessage {
+    const unmet = codec.unmet?.(answer);
+    if (unmet !== undefined) throw unmet;
     demandRoom(this.id, answer, this.facts);
     warnOverWindow(this.id, answer, this.facts, io);
     return answer;
@@ -286,9 +288,9 @@ class HttpModel implements Model {
     try {
       const sent = await send(wire, io);
       if (!(Symbol.asyncIterator in sent))
-        return this.#roomed(codec.decodeWhole(sent.whole, target, io.emit), io);
+        return this.#accepted(codec.decodeWhole(sent.whole, target, io.emit), codec, io);
       const decoder = codec.decoder(target, io.emit);
-      return this.#roomed(await receiveFrames(sent, decoder, io.signal), io);
+      return this.#accepted(await receiveFrames(sent, decoder, io.signal), codec, io);
     } catch (thrown) {
       if (io.signal.aborted && !(thrown instanceof RondoError)) throw abortedError(io.signal);
       const response = responseIn(thrown);

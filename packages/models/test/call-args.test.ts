@@ -3,7 +3,7 @@
 import { Agent } from "@rondo/core";
 import { badArgs, say } from "@rondo/testkit";
 import { describe, expect, it } from "vitest";
-import { parseArgs } from "../src/answer/call-args.ts";
+import { argsIn, parseArgs } from "../src/answer/call-args.ts";
 import { anthropicMessages } from "../src/codecs/anthropic-messages.ts";
 import { bedrockConverse } from "../src/codecs/bedrock-converse.ts";
 import { googleGenerativeAi } from "../src/codecs/google-generative-ai.ts";
@@ -12,6 +12,16 @@ import type { Codec, Frame } from "../src/index.ts";
 import { expectValid, rows, serve, weather } from "./end-to-end/stack.ts";
 
 const tooLarge = "a number in the arguments is larger than any that can be kept";
+
+describe("arguments under another protocol's name", () => {
+  it("count only if there are none under the protocol's own", () => {
+    expect(argsIn({ input: { a: 1 }, arguments: { a: 2 } }, "input")).toEqual({ a: 1 });
+    expect(argsIn({ input: {}, arguments: { a: 2 } }, "input")).toEqual({ a: 2 });
+    expect(argsIn({ args: null, parameters: '{"a":3}' }, "args")).toBe('{"a":3}');
+    expect(argsIn({ arguments: "", input: {} }, "arguments")).toBe("");
+    expect(argsIn({ name: "f" }, "arguments")).toBeUndefined();
+  });
+});
 
 describe("a number that JSON can write but nothing can hold", () => {
   it.each([

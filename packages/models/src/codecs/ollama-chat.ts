@@ -12,10 +12,11 @@ import {
   RondoError,
   type Usage,
 } from "@rondo/core";
+import { argsIn } from "../answer/call-args.ts";
 import { Answer } from "../answer.ts";
 import type { Codec, Decoder, Encoder, ErrorResponse, Frame, Target } from "../codec.ts";
 import { parseExact } from "../exact-json.ts";
-import { countIn, objectIn, parseJson, textIn } from "../json-values.ts";
+import { countIn, listIn, objectIn, parseJson, textIn } from "../json-values.ts";
 import { speaksHarmony } from "../prompted/harmony.ts";
 import { ThoughtSplitter } from "../prompted/thoughts.ts";
 import { complaintOf } from "../refusals/complaint.ts";
@@ -26,6 +27,7 @@ import { isSilent } from "./bare-frames.ts";
 import { bareName } from "./bare-name.ts";
 import { isFlatError, told } from "./flat-errors.ts";
 import { foreignStop } from "./foreign-stops.ts";
+import { typeOfFile } from "./media-types.ts";
 import { OllamaEncoder } from "./ollama/encode.ts";
 import { freshId } from "./openai/names.ts";
 import { settle } from "./openai/settle.ts";
@@ -130,9 +132,11 @@ class OllamaDecoder implements Decoder {
     const thinking = textIn(message?.thinking) || textIn(message?.reasoning);
     if (thinking) this.#answer.reasoning("thinking", thinking);
     // `response` is the text on Ollama's other endpoint (`/api/generate`), which some proxies use.
-    const content = wordsOf(message?.content ?? body.response ?? "");
+    const generated = objectIn(body.response) === undefined ? body.response : undefined;
+    const content = wordsOf(message?.content ?? generated ?? "");
     if (content) this.#content(content);
     this.#newCalls(callsIn(message ?? {}).map(objectIn));
+    for (const data of [...listIn(message?.images), body.image].map(textIn)) if (data) this.#picture(data);
     this.#answer.count({
       inputTokens: countIn(body.prompt_eval_count),
       outputTokens: countIn(body.eval_count),
@@ -175,6 +179,15 @@ class OllamaDecoder implements Decoder {
     this.#say("text", body);
   }
 
+  /** A picture in base64. One that a later line repeats is the same. */
+  #picture(data: string): void {
+    this.#answer.part(`image/${data}`, {
+      type: "file",
+      mediaType: typeOfFile({ mediaType: "image/png", data }),
+      data,
+    });
+  }
+
   #say(kind: "text" | "reasoning", text: string): void {
     if (text === "") return;
     if (kind === "reasoning") this.#answer.reasoning("thinking", text);
@@ -201,7 +214,7 @@ class OllamaDecoder implements Decoder {
     for (const call of calls) {
       const told = call && functionIn(call);
       if (call === undefined || told === undefined) continue;
-      const said = JSON.stringify([call.id, told.name, told.arguments]);
+      const said = JSON.stringify([call.id, told.name, argsIn(told, "arguments")]);
       const nth = (inLine.get(said) ?? 0) + 1;
       inLine.set(said, nth);
       if (!textIn(call.id) || nth > (before.get(said) ?? 0)) this.#call(call, told);
@@ -213,7 +226,7 @@ class OllamaDecoder implements Decoder {
     this.#calls += 1;
     const key = `call/${this.#calls}`;
     this.#answer.call(key, { id: textIn(call.id), name: bareName(textIn(told.name) ?? "") });
-    this.#answer.argsWhole(key, told.arguments ?? {});
+    this.#answer.argsWhole(key, argsIn(told, "arguments") ?? {});
     // A call comes in one piece, or not at all.
     this.#answer.callEnd(key);
   }

@@ -20,6 +20,7 @@ import { noAnswer } from "./no-answer.ts";
 import { speaker, streamError } from "./openai/errors.ts";
 import { ResponsesDecoder } from "./openai-responses/decode.ts";
 import { ResponsesEncoder } from "./openai-responses/encode.ts";
+import { unmetRequest } from "./openai-responses/requests.ts";
 import { type OpenaiResponsesCompat, responsesCompat } from "./openai-responses/settings.ts";
 import { withRepair } from "./with-repair.ts";
 
@@ -57,6 +58,7 @@ export const openaiResponses: Codec = {
   },
 
   learned,
+  unmet: unmetRequest,
 };
 
 const isResponse = (one: JsonObject | undefined): boolean =>

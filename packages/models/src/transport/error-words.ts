@@ -72,10 +72,10 @@ export function seemsOverflow(text: string): boolean {
 }
 
 const counted: string =
-  /\b(?:tokens?|context|n_ctx|sequence length|conversation|history|prompt)\b|max_input_tokens|token ?数|上下文/
+  /\b(?:tokens?|context|n_ctx|sequence length|max_seq_len|max_model_len|conversation|history|prompt)\b|max_input_tokens|token ?数|上下文|コンテキスト|컨텍스트/
     .source;
 const beyond: string =
-  /\bexceed(?:s|ed|ing)?\b|\bover (?:the|its)\b|\btoo (?:long|large|many|big|small)\b|\b(?:more|longer|larger|greater) than\b|\bat most\b|\bmust be (?:less|at most|smaller|<)|\bmaximum is\b|\bshorten\b|\d ?[>≥]=? ?(?:n_ctx:? ?)?\d|超过|超出|过长|最大/
+  /\bexceed(?:s|ed|ing)?\b|\bover (?:the|its)\b|\btoo (?:long|large|many|big|small)\b|\b(?:more|longer|larger|greater) than\b|\bat most\b|\bmust be (?:less|at most|smaller|<)|\bmaximum is\b|\bshorten\b|\d ?[>≥]=? ?(?:n_ctx:? ?)?\d|超过|超出|过长|最大|超え|초과/
     .source;
 const tooMuch = new RegExp(
   `(?:${counted})[^.{}]{0,80}?(?:${beyond})|(?:${beyond})[^.{}]{0,60}?(?:${counted})`,

@@ -64,7 +64,7 @@ describe("Converse streams", () => {
     expect(whole.content).toMatchObject([{ name: "weather" }]);
   });
 
-  it("keeps a picture that comes in pieces whole, and another block it does not know, as they came", () => {
+  it("joins the pieces of a picture, and keeps a block that it does not know as it came", () => {
     const events: Event[] = [
       ["contentBlockStart", { contentBlockIndex: 0, start: { image: { format: "png" } } }],
       delta(0, { image: { source: { bytes: btoa("a") } } }),
@@ -80,13 +80,9 @@ describe("Converse streams", () => {
       end("end_turn"),
     ];
     expect(decode(events).content).toEqual([
-      {
-        type: "native",
-        kind: "image",
-        opaque: { image: { format: "png", source: { bytes: btoa("abcde") } } },
-      },
+      { type: "file", mediaType: "image/png", data: btoa("abcde"), opaque: { drawn: true } },
       { type: "native", kind: "newer", opaque: { newer: { state: "done", text: "ab" } } },
-      { type: "native", kind: "image", opaque: { image: { source: { bytes: btoa("ab") } } } },
+      { type: "file", mediaType: "image/png", data: btoa("ab"), opaque: { drawn: true } },
     ]);
   });
 

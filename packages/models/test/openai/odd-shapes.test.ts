@@ -35,9 +35,12 @@ describe("an answer whose choices are", () => {
     ["a message of its own", whole({ message: { role: "assistant", content: "hi" }, finish_reason: "stop" })],
     ["Cloudflare's result", whole({ success: true, result: { response: "hi" } })],
     ["Cloudflare's stream", stream({ response: "h" }, { response: "i" })],
+    ["Cloudflare's stream, of digits", stream({ response: "" }, { response: 4 }, { response: 0 }), "40"],
+    ["made of a number", stream(chunk({ content: 0 }), chunk({ content: 2 }), stop), "02"],
+    ["a value that was read", whole({ choices: [{ message: { content: { a: 1 } } }] }), '{"a":1}'],
     ["numbered in words", stream({ choices: [{ index: "0", delta: { content: "hi" } }] }, stop)],
-  ])("%s", async (_title, frames) => {
-    expect(textOf(await outcome(openaiChat, frames))).toBe("hi");
+  ])("%s", async (_title, frames, text = "hi") => {
+    expect(textOf(await outcome(openaiChat, frames))).toBe(text);
   });
 });
 

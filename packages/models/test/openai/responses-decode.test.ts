@@ -245,6 +245,39 @@ describe("items of a response", () => {
     expect(message.stop.kind).toBe("end_turn");
   });
 
+  test.each([
+    ["mcp_approval_request", { name: "drop", server_label: "db", arguments: "{}" }, "require_approval"],
+    ["computer_call", { call_id: "c", action: { type: "click" } }, "computer"],
+    ["local_shell_call", { call_id: "c", action: { type: "exec", command: ["ls"] } }, "shell"],
+  ])("%s asks for what nobody here does: the answer fails and says so", (type, more, words) => {
+    const item = { type, id: "x_1", status: "completed", ...more };
+    const unmet = openaiResponses.unmet?.(read([done(0, said("Now")), done(1, item), completed()]));
+    expect(unmet).toMatchObject({ kind: "capability", message: expect.stringContaining(words) });
+    expect(unmet?.partial).toMatchObject({ content: [{ text: "Now" }, { kind: type }] });
+    const output = { type: `${type}_output`, id: "o_1", call_id: "c" };
+    const met = read([done(0, item), done(1, output), done(2, said("Done")), completed()]);
+    expect(openaiResponses.unmet?.(met) === undefined).toBe("call_id" in more);
+  });
+
+  test("a custom tool call with the name of a function is a call of it, with the input as its arguments", () => {
+    const to = target("openai-responses", { origin: { ...origin.origin } });
+    const encoder = openaiResponses.encoder(to);
+    const tools: ToolDefinition[] = [
+      { name: "sql", description: "", inputSchema: { type: "object", properties: {} } },
+    ];
+    const request = { messages: [], tools, toolChoice: "auto" as const, settings: {} };
+    encoder.encode(request);
+    const call = { type: "custom_tool_call", id: "ctc_1", call_id: "call_9", name: "sql" };
+    const message = read([done(0, { ...call, input: '{"q":1}' }), completed()], to);
+    expect(callsOf(message)).toMatchObject([{ id: "call_9", name: "sql", args: { q: 1 } }]);
+    expect(JSON.parse(encoder.encode({ ...request, messages: [message] }).body).input[0]).toMatchObject({
+      type: "function_call",
+      arguments: '{"q":1}',
+    });
+    const loose = read([done(0, { ...call, input: "select 1" }), completed()], to);
+    expect(callsOf(loose)[0]?.argsError).toBeTruthy();
+  });
+
   test("a custom tool call is ours only if the tool was offered", () => {
     const item = { type: "custom_tool_call", id: "ctc_1", call_id: "call_9", name: "sql", input: "select 1" };
     expect(read([done(0, item), completed()]).content).toMatchObject([

@@ -58,6 +58,9 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
     ["Qianfan", 400, says("Prompt tokens too long", { code: "tokens_too_long" })],
     ["Qianfan by characters", 400, { error_code: 336007, error_msg: "the max input characters is 24000" }],
     ["Hunyuan", 400, says("输入长度超过模型最大上下文长度")],
+    ["a server in Japanese", 400, says("入力が最大コンテキスト長を超えています")],
+    ["a server in Korean", 400, says("입력이 모델의 최대 컨텍스트 길이를 초과했습니다")],
+    ["a setting's name", 400, says("max_seq_len exceeded: 9000 > 8192")],
     [
       "GitHub Models behind a gateway that drops the code",
       413,

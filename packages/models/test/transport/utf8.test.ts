@@ -30,6 +30,12 @@ describe("text that comes in two chunks", () => {
     },
   );
 
+  test("has no NUL characters, wherever they come", () => {
+    const bytes = bytesOf("\0\0dé\0\ufeff\n\0");
+    for (let cut = 0; cut <= bytes.length; cut += 1)
+      expect(read([bytes.subarray(0, cut), bytes.subarray(cut)]), `cut at ${cut}`).toBe("dé\ufeff\n");
+  });
+
   test("marks what was not UTF-8, also if the last character was cut", () => {
     expect(read([Uint8Array.of(0x61, 0xff), Uint8Array.of(0x62)])).toBe("a\ufffdb");
     expect(read([Uint8Array.of(0x61, 0xe6, 0x97)])).toBe("a\ufffd");

@@ -11,7 +11,7 @@ import {
   RondoError,
   type Usage,
 } from "@rondo/core";
-import { holds, isEmptyArgs, isNothing } from "../../answer/call-args.ts";
+import { argsIn, holds, isEmptyArgs, isNothing } from "../../answer/call-args.ts";
 import { answerLimit } from "../../answer/ends.ts";
 import type { Answer } from "../../answer.ts";
 import type { Target } from "../../codec.ts";
@@ -201,10 +201,11 @@ export class AnthropicAnswer {
   }
 
   #open(index: number, block: JsonObject): void {
-    const type = textIn(block.type) ?? "unknown";
+    const type = textIn(block.type) ?? (textIn(block.text) === undefined ? "unknown" : "text");
     const answer = this.#answer;
     switch (type) {
       case "text":
+      case "output_text":
         this.#blocks.set(index, { kind: "text" });
         answer.text(index, textIn(block.text) ?? "");
         for (const citation of listIn(block.citations)) answer.attach(index, { citation });
@@ -237,10 +238,11 @@ export class AnthropicAnswer {
   }
 
   #openCall(index: number, block: JsonObject): void {
-    const text = textIn(block.input);
+    const input = argsIn(block, "input");
+    const text = textIn(input);
     this.#blocks.set(index, {
       kind: "call",
-      ...(text === undefined && holds(block.input) ? { startInput: block.input } : {}),
+      ...(text === undefined && holds(input) ? { startInput: input } : {}),
     });
     const name = nameFromWire(bareName(textIn(block.name) ?? ""));
     this.#answer.call(index, { id: textIn(block.id), name });
@@ -286,12 +288,13 @@ export class AnthropicAnswer {
       case "citations_delta":
         if (delta.citation !== undefined) this.#answer.attach(index, { citation: delta.citation });
         return;
-      case "input_json_delta":
-        if (open.kind === "call") this.#args(index, open, delta.partial_json);
+      default: {
+        // Arguments count under any type of delta and any name.
+        const told = open.kind === "call" ? argsIn(delta, "partial_json") : undefined;
+        if (told !== undefined) this.#args(index, open, told);
+        else if (type !== "input_json_delta") this.#emit({ type: "progress" });
         return;
-      default:
-        this.#emit({ type: "progress" });
-        return;
+      }
     }
   }
 

@@ -204,8 +204,12 @@ function partBlock(
         ...(closes === undefined ? {} : { closes }),
       };
     }
-    case "file":
+    case "file": {
+      // What the model drew goes back as it came.
+      const drawn = same && part.opaque?.drawn === true ? fileJson(part, target, "") : undefined;
+      if (drawn !== undefined) return { json: drawn };
       return { json: jsonOf({ text: answeredFileNote(part, warn) }) };
+    }
   }
 }
 

@@ -11,7 +11,7 @@ import {
   RondoError,
   type Usage,
 } from "@rondo/core";
-import { isEmptyArgs } from "../../answer/call-args.ts";
+import { argsIn, isEmptyArgs } from "../../answer/call-args.ts";
 import { type AnswerEnd, answerLimit } from "../../answer/ends.ts";
 import type { Answer } from "../../answer.ts";
 import type { Decoder, Frame, Target } from "../../codec.ts";
@@ -25,6 +25,7 @@ import { Base64Pieces } from "../base64-pieces.ts";
 import { BlockPlaces } from "../block-places.ts";
 import { isFlatError } from "../flat-errors.ts";
 import { answerOf } from "../leaking-answer.ts";
+import { typeOfFile } from "../media-types.ts";
 import { noAnswer } from "../no-answer.ts";
 import { stopWord } from "../stop-word.ts";
 import { bedrockStreamError } from "./errors.ts";
@@ -154,12 +155,15 @@ class BedrockAnswer implements Decoder {
   }
 
   whole(body: JsonObject): AssistantMessage {
-    const content = objectIn(objectIn(body.output)?.message)?.content;
-    for (const [index, one] of listIn(content).entries()) this.#block(index, objectIn(one) ?? {});
+    const content = objectIn(objectIn(body.output)?.message)?.content ?? [];
+    // Some gateways send one block, or its text, instead of a list.
+    for (const [index, one] of [content].flat().entries())
+      this.#block(index, typeof one === "string" ? { text: one } : (objectIn(one) ?? {}));
     this.#ending(body);
     this.#metadata(body);
     // A whole body cannot be truncated: if a gateway left out the stop reason, it still ended.
     if (this.#word !== undefined) return this.end();
+    this.#pictures();
     return this.#answer.finish({ wire: "end_turn", detail: "finish_missing" }, answerLimit(this.#target));
   }
 
@@ -173,6 +177,7 @@ class BedrockAnswer implements Decoder {
     // A truncated call is closed like a whole one: without any arguments it would be read as `{}`.
     const isBare = this.#calls.get(this.#last)?.trim() === "" && !this.#inputs.has(this.#last);
     if ((wire === "max_tokens" || wire === "context_overflow") && isBare) this.#answer.callCut(this.#last);
+    this.#pictures();
     const lost = this.#answer.settleCalls(this.#strayArgs) && wire === "tool_use";
     const detail = wire === "content_filter" ? (this.#guarded ?? this.#detail) : this.#detail;
     const end: AnswerEnd = {
@@ -197,7 +202,7 @@ class BedrockAnswer implements Decoder {
     // An empty start is that of a text or reasoning block: its first delta will show which.
     if (use !== undefined && textIn(use.type) !== "server_tool_use") {
       this.#calls.set(index, this.#calls.get(index) ?? "");
-      const input = objectIn(use.input);
+      const input = objectIn(argsIn(use, "input"));
       if (input !== undefined && Object.keys(input).length > 0) this.#inputs.set(index, input);
       this.#answer.call(index, {
         id: textIn(use.toolUseId),
@@ -295,6 +300,17 @@ class BedrockAnswer implements Decoder {
     }
   }
 
+  /** A picture that the model drew is a file of the answer. */
+  #pictures(): void {
+    for (const [index, { block }] of this.#natives) {
+      const image = objectIn(block.image);
+      const data = textIn(objectIn(image?.source)?.bytes);
+      if (!data) continue;
+      const mediaType = typeOfFile({ mediaType: `image/${textIn(image?.format) ?? "png"}`, data });
+      this.#answer.part(index, { type: "file", mediaType, data, opaque: { drawn: true } });
+    }
+  }
+
   /** A block of a whole response. */
   #block(index: number, block: JsonObject): void {
     this.#last = index;
@@ -305,7 +321,7 @@ class BedrockAnswer implements Decoder {
     if (text !== undefined) this.#answer.text(index, text);
     else if (use !== undefined && textIn(use.type) !== "server_tool_use") {
       this.#start(index, block);
-      const input = use.input ?? {};
+      const input = argsIn(use, "input") ?? {};
       const args = JSON.stringify(input);
       this.#calls.set(index, args === "{}" ? "" : args);
       this.#answer.argsWhole(index, input);

@@ -3,6 +3,7 @@
 // A streamed call is whole at an empty functionCall, at the next named call, or at the finish reason.
 
 import type { Json, Opaque } from "@rondo/core";
+import { argsIn } from "../../answer/call-args.ts";
 import type { Answer } from "../../answer.ts";
 import { bareName } from "../bare-name.ts";
 import { StreamedArgs } from "./args.ts";
@@ -34,7 +35,9 @@ export class GoogleCalls {
     this.#newKey = newKey;
   }
 
-  take(call: GoogleFunctionCall, signature: Opaque | undefined): void {
+  take(given: GoogleFunctionCall, signature: Opaque | undefined): void {
+    const args = argsIn(given, "args");
+    const call = args === undefined ? given : { ...given, args };
     const open = this.#streamed;
     const [id, name] = [wordOf(call.id), ownName(bareName(wordOf(call.name)))];
     const goesOn = open !== undefined && (name === "" || (id !== "" && id === open.id));

@@ -217,12 +217,14 @@ export class GoogleDecoder implements Decoder {
       this.#calls.take(inCamel(part.functionCall), signature);
       return;
     }
-    if (isObject(part.inlineData) || isObject(part.fileData)) {
+    const isFile = isObject(part.inlineData) || isObject(part.fileData);
+    if (isFile && part.thought !== true) {
       this.#file(part, signature);
       return;
     }
     const kind = kindOf(part);
-    if (kind !== undefined && (nativeParts.includes(kind) || typeof part.text !== "string")) {
+    // A picture that was only a thought is no part of the answer.
+    if (kind !== undefined && (isFile || nativeParts.includes(kind) || typeof part.text !== "string")) {
       this.#open = undefined;
       this.#answer.native(this.#blocks++, kind, part as unknown as Opaque);
       return;
@@ -250,13 +252,12 @@ export class GoogleDecoder implements Decoder {
     const file = isObject(part.fileData) ? inCamel(part.fileData) : {};
     const given = inline ?? file;
     const name = wordOf(given.displayName);
-    const opaque = { ...signature, ...(part.thought === true ? { thought: true } : {}) };
     const told: Part = {
       type: "file",
       mediaType: wordOf(given.mimeType) || "application/octet-stream",
       ...(inline === undefined ? { url: wordOf(file.fileUri) } : { data: wordOf(inline.data) }),
       ...(name === "" ? {} : { name }),
-      ...(Object.keys(opaque).length === 0 ? {} : { opaque }),
+      ...(signature === undefined ? {} : { opaque: signature }),
     };
     this.#answer.part(this.#blocks++, told);
   }

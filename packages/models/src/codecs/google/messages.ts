@@ -180,7 +180,8 @@ export class GoogleTurns {
         if (!signs || (part.text === "" && signature === undefined)) return undefined;
         return jsonOf({ text: part.text, thought: true, ...signature });
       case "native":
-        if (!own || !nativeParts.some((kind) => kind in part.opaque)) return undefined;
+        if (!own || !(part.opaque.thought === true || nativeParts.some((kind) => kind in part.opaque)))
+          return undefined;
         return jsonOf(signs ? part.opaque : { ...part.opaque, thoughtSignature: undefined });
       case "file": {
         if (!own) return textPart(standIn(part));

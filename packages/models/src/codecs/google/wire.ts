@@ -113,7 +113,8 @@ export function partsOf({ content }: GoogleCandidate): GooglePart[] {
   const told: unknown = Array.isArray(content) ? content[0] : content;
   if (typeof told === "string") return [{ text: told }];
   const parts: unknown = isObject(told) ? (told as { parts?: unknown }).parts : undefined;
-  return listed(parts as GooglePart[] | undefined)
+  return listed(parts as (GooglePart | string)[] | undefined)
+    .map((part): GooglePart => (typeof part === "string" ? { text: part } : part))
     .filter(isObject)
     .map(inCamel);
 }

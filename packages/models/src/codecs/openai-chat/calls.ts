@@ -8,6 +8,7 @@
 //   without a number, a new id or a new name opens a call, and everything else belongs to the last one.
 
 import type { Json, JsonObject } from "@rondo/core";
+import { argsIn } from "../../answer/call-args.ts";
 import type { Answer } from "../../answer.ts";
 import { countIn, numberIn, objectIn, parseJson, textIn } from "../../json-values.ts";
 import { functionIn } from "./chunk.ts";
@@ -35,7 +36,9 @@ export interface Fragment {
   extra: { [member: string]: Json } | undefined;
 }
 
-const known: ReadonlySet<string> = new Set(["index", "id", "type", "function", "custom", "__proto__"]);
+const known: ReadonlySet<string> = new Set(
+  "index id type function custom name arguments args input parameters __proto__".split(" "),
+);
 /** Members of a function that gateways give a meaning of their own, and want back there: LiteLLM's thought signatures (F110). */
 const ownOfFunction = "provider_specific_fields";
 
@@ -74,8 +77,9 @@ export class CallTracker {
     const said = textIn(fn?.name) ?? "";
     // A null that was turned into a string on the way.
     const name = said === "null" || said === "None" ? "" : said;
-    // Some servers use other protocols' names for the arguments.
-    const told = fn?.arguments ?? fn?.parameters ?? fn?.input ?? undefined;
+    const piece = (fn && argsIn(fn, "arguments")) ?? undefined;
+    // A piece of digits may come as a number (Cloudflare).
+    const told = typeof piece === "number" || typeof piece === "boolean" ? String(piece) : piece;
     const index = numberIn(call.index) ?? countIn(call.index);
     // An empty fragment opens no call: some servers send one together with their text.
     const before = index === undefined ? this.#last : this.#byIndex.get(index);

@@ -4,10 +4,24 @@
 // Gateways translate other protocols into this one, and forget a member here and there: its name, its list, its envelope.
 
 import type { Json, JsonObject } from "@rondo/core";
+import { argsIn, holds } from "../../answer/call-args.ts";
 import { listIn, objectIn, parseJson, textIn } from "../../json-values.ts";
 import { isFlatError, told } from "../flat-errors.ts";
 
-export const partsIn = (content: Json): readonly Json[] => (Array.isArray(content) ? content : [content]);
+/**
+ * The parts of a content. Some servers read the text as JSON: then a token of digits is a number (Cloudflare), and what a
+ * schema asked for an object.
+ */
+export function partsIn(content: Json): readonly Json[] {
+  if (Array.isArray(content)) return content;
+  const isRead =
+    objectIn(content) === undefined ? content !== null && typeof content !== "string" : isData(content);
+  return [isRead ? JSON.stringify(content) : content];
+}
+
+/** Whether an object is no part of a content. */
+const isData = (given: Json): boolean =>
+  holds(given) && !["type", "text", "content"].some((name) => objectIn(given)?.[name] !== undefined);
 
 /** Members in which gateways wrap an answer. */
 const envelopes: readonly string[] = ["data", "output", "result", "response"];
@@ -23,14 +37,14 @@ export function withChoices(chunk: JsonObject): JsonObject {
       return withChoices({ ...chunk, ...inner });
   }
   for (const place of [chunk, objectIn(chunk.output), objectIn(chunk.result)]) {
-    const choice = place === undefined ? undefined : bareChoice(place);
+    const choice = place === undefined ? undefined : bareChoice(place, place !== chunk);
     if (choice !== undefined) return { ...chunk, choices: [choice] };
   }
   return chunk;
 }
 
 /** An answer without choices: its message (Ollama), or its text (Cloudflare, DashScope). */
-function bareChoice(place: JsonObject): JsonObject | undefined {
+function bareChoice(place: JsonObject, isInner: boolean): JsonObject | undefined {
   const { message, response, text, done, tool_calls } = place;
   const finish = place.finish_reason ?? place.done_reason ?? (done === true ? "stop" : null);
   const told = objectIn(message);
@@ -38,7 +52,9 @@ function bareChoice(place: JsonObject): JsonObject | undefined {
     // Ollama's messages are deltas; other servers with a bare message may repeat all of it every time.
     return { [done === undefined ? "message" : "delta"]: told ?? null, finish_reason: finish };
   // An answer of calls alone has no text (Cloudflare).
-  if (textIn(response) !== undefined || (response === null && Array.isArray(tool_calls)))
+  const isText =
+    ["string", "number"].includes(typeof response) || (isInner && objectIn(response) !== undefined);
+  if (isText || (response === null && Array.isArray(tool_calls)))
     return {
       delta: { content: response ?? "", ...(tool_calls ? { tool_calls } : {}) },
       finish_reason: finish,
@@ -66,7 +82,8 @@ export function wordIn(
 
 /** The calls in a delta or a choice. */
 export function callsIn({ tool_calls, toolCalls }: JsonObject): readonly Json[] {
-  const told = tool_calls ?? toolCalls;
+  const given = tool_calls ?? toolCalls;
+  const told = typeof given === "string" && given !== "" ? parseJson(given) : given;
   return Array.isArray(told) ? told : objectIn(told) === undefined ? [] : [told as Json];
 }
 
@@ -79,23 +96,26 @@ export function callOfPart(part: JsonObject): JsonObject | undefined {
   const { id, call_id } = part;
   return {
     id: id ?? call_id ?? null,
-    function: { name: told.name ?? "", arguments: told.input ?? told.arguments ?? told.args ?? {} },
+    function: { name: told.name ?? "", arguments: argsIn(told, "input") ?? {} },
   };
 }
 
 /** The function of a call: some servers leave out the wrapper, send it as JSON text, or call it custom. */
 export function functionIn(call: JsonObject): JsonObject | undefined {
-  const { function: told, custom } = call;
+  const { function: told, custom, name } = call;
   if (typeof told === "string") return objectIn(parseJson(told)) ?? { name: told };
-  return objectIn(told) ?? objectIn(custom) ?? (told === undefined || told === null ? call : undefined);
+  const fn = holds(told) ? objectIn(told) : undefined;
+  // Its name may be beside it.
+  if (fn !== undefined && name && !fn.name) return { ...fn, name };
+  return fn ?? objectIn(custom) ?? (holds(told) ? undefined : call);
 }
 
 /** The reasoning in a delta, under any of its names. */
 export function reasoningIn({ reasoning_content, reasoning, reasoning_text, thinking }: JsonObject): string {
   // The fast path: most deltas have none.
-  if (!(reasoning_content || reasoning || reasoning_text || thinking)) return "";
+  if ((reasoning_content ?? reasoning ?? reasoning_text ?? thinking ?? null) === null) return "";
   for (const told of [reasoning_content, reasoning, reasoning_text, thinking]) {
-    const text = told ? wordsOf(told) : "";
+    const text = told === undefined ? "" : wordsOf(told);
     if (text !== "") return text;
   }
   return "";

@@ -240,7 +240,7 @@ export class ChatDecoder implements Decoder {
       this.#answer.reasoning("reasoning", "");
     }
     if (typeof delta.content === "string") this.#say("text", delta.content);
-    else if (delta.content) for (const part of partsIn(delta.content)) this.#contentPart(part);
+    else if (delta.content !== undefined) for (const part of partsIn(delta.content)) this.#contentPart(part);
     if (typeof delta.refusal === "string" && delta.refusal !== "")
       this.#answer.refusal("refusal", delta.refusal);
     if (delta.tool_calls || delta.toolCalls) this.#callList(callsIn(delta), isWhole, at);

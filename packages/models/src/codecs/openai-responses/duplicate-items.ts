@@ -3,6 +3,7 @@
 
 import type { Json, JsonObject } from "@rondo/core";
 import { listIn, objectIn, textIn } from "../../json-values.ts";
+import { withInnerCalls } from "./odd-items.ts";
 
 /** What is kept of an item that streamed: the ids it had, and its final content. */
 interface Told {
@@ -21,7 +22,7 @@ export function outputOf({ output, output_text }: JsonObject): readonly Json[] {
   if (objectIn(output) !== undefined) return [output as Json];
   const items = listIn(output);
   const isText = items.length === 0 && typeof output_text === "string" && output_text !== "";
-  return isText ? [{ type: "message", content: output_text }] : items;
+  return isText ? [{ type: "message", content: output_text }] : withInnerCalls(items);
 }
 
 /** Whether an item has one of these ids. */

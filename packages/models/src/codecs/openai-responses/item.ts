@@ -25,6 +25,8 @@ export interface Item {
   reasoning: string | undefined;
   /** Arguments that are not empty have come. */
   hasArgs: boolean;
+  /** The free text for a custom tool, as far as it came in deltas. */
+  input: string;
   /** The arguments that it began with; they count if no others come. */
   firstArgs: Json | undefined;
   /** An event reported that it, or its arguments, are whole. */
@@ -46,6 +48,7 @@ export const newItem = (index: number, type: string): Item => ({
   cited: new Map(),
   reasoning: undefined,
   hasArgs: false,
+  input: "",
   firstArgs: undefined,
   ended: false,
 });

@@ -12,6 +12,7 @@ import { countIn, listIn, objectIn, textIn } from "../../json-values.ts";
 import { type NameTable, nameTable } from "../openai/names.ts";
 import { contentOf, isAmong, renamedAmong, saidIn, taken } from "./duplicate-items.ts";
 import { callOpaque, type Item, isAnother, membersIn, newItem, partKey } from "./item.ts";
+import { innerCalls, isCall, plainItem } from "./odd-items.ts";
 import { partOf } from "./pictures.ts";
 
 export class ResponseItems {
@@ -43,7 +44,7 @@ export class ResponseItems {
 
   event(type: string, event: JsonObject): void {
     const index = this.#placeOf(event, type === "response.output_item.added");
-    const item = objectIn(event.item);
+    const item = plainItem(event.item);
     const delta = textIn(event.delta) ?? "";
     switch (type) {
       case "response.output_item.added":
@@ -54,6 +55,7 @@ export class ResponseItems {
         return;
       case "response.output_item.done":
         if (item !== undefined) this.#done(index, item).ended = true;
+        for (const call of innerCalls(item)) this.#done(this.#free, call).ended = true;
         return;
       case "response.output_text.delta":
         this.#answer.text(this.#part(index, event, "message"), delta);
@@ -95,6 +97,8 @@ export class ResponseItems {
       }
       default:
         // Searching, running code, drawing, or something newer than this code: a sign of life.
+        if (type === "response.custom_tool_call_input.delta")
+          this.#item(index, "custom_tool_call").input += delta;
         this.#alive();
     }
   }
@@ -106,7 +110,7 @@ export class ResponseItems {
     const renamed = renamedAmong(streamed, output);
     const ids = new Set([...streamed.values()].flatMap((item) => [...item.ids]));
     for (const [index, given] of output.entries()) {
-      const item = objectIn(given);
+      const item = plainItem(given);
       const known = streamed.get(index);
       // An item that was whole may still be marked as incomplete (F029).
       if (item?.type === "function_call" && known?.type === item.type && isAmong(known.ids, item)) {
@@ -192,8 +196,7 @@ export class ResponseItems {
     const known = places.findLast((place) => {
       const at = this.#items.get(place);
       if (callId !== undefined && at?.callId === callId) return true;
-      // OpenAI itself may change a call's id between the start and the end of its item, and some servers give all items one
-      // id.
+      // OpenAI itself changes a call's id between the start and the end of its item; some servers give all items one id.
       const isOver = at?.done === true && callId !== undefined && at.callId !== undefined;
       return id !== undefined && at?.ids.has(id) === true && !isOver;
     });
@@ -274,22 +277,18 @@ export class ResponseItems {
     item.callId = textIn(given.call_id) || item.callId;
     for (const id of [textIn(given.id), textIn(given.call_id)]) if (id) this.#seen(index, item, id);
     switch (type) {
-      case "message":
-        break;
       case "reasoning":
         this.#answer.reasoning(item.key, "");
         this.#reasoned = textIn(given.id) ?? this.#reasoned;
         break;
       case "custom_tool_call":
-        // xAI reports its own searches as custom tool calls: only calls to offered tools are ours to run (F031).
-        if (this.#isOurs(given)) this.#callOpened(item, given);
+      case "function_call":
+        // xAI reports its own searches as custom tool calls: only calls of offered tools are ours to run (F031).
+        if (type === "function_call" || this.#names.offers(given.name)) this.#callOpened(item, given);
         else this.#native(item, type, given);
         break;
-      case "function_call":
-        this.#callOpened(item, given);
-        break;
       default:
-        this.#native(item, type, given);
+        if (type !== "message") this.#native(item, type, given);
     }
     return item;
   }
@@ -305,8 +304,7 @@ export class ResponseItems {
 
   #done(index: number, given: JsonObject): Item {
     const item = this.#open(index, given);
-    item.done = true;
-    item.said = saidIn(given);
+    Object.assign(item, { done: true, said: saidIn(given) });
     switch (item.type) {
       case "message":
         this.#messageDone(item, index, given);
@@ -326,13 +324,19 @@ export class ResponseItems {
         this.#settleCall(item, given);
         break;
       case "custom_tool_call":
-        if (!this.#isOurs(given)) break;
-        // A custom tool takes free text: it becomes one member of the arguments.
-        this.#answer.argsWhole(item.key, { input: textIn(given.input) ?? "" });
-        this.#answer.attach(item.key, { opaque: callOpaque(given, { custom: true, ...this.#led() }) });
+        if (!this.#names.offers(given.name)) break;
+        this.#customInput(item, given);
         this.#settleCall(item, given);
     }
     return item;
+  }
+
+  /** A custom tool takes free text: it becomes one member of the arguments. Models write a function's there, too. It may come in deltas alone. */
+  #customInput(item: Item, given: JsonObject): void {
+    const input = textIn(given.input) || item.input;
+    const custom = this.#names.isCustom(given.name);
+    this.#answer.argsWhole(item.key, custom ? { input } : input);
+    this.#answer.attach(item.key, { opaque: callOpaque(given, { custom, ...this.#led() }) });
   }
 
   /** The whole arguments. Servers put an empty object there although the arguments came before: those must not be lost. */
@@ -348,10 +352,6 @@ export class ResponseItems {
       id: textIn(given.call_id) ?? textIn(given.id),
       name: this.#names.own(textIn(given.name) ?? ""),
     });
-  }
-
-  #isOurs(given: JsonObject): boolean {
-    return this.#names.custom.has(textIn(given.name) ?? "");
   }
 
   #settleCall(item: Item, given: JsonObject): void {
@@ -373,7 +373,7 @@ export class ResponseItems {
         const annotations = listIn(part.annotations);
         for (const annotation of annotations.slice(item.cited.get(position) ?? 0))
           this.#cite(index, position, annotation);
-      } else this.#answer.native(key, textIn(part.type) ?? "unknown", { part });
+      } else if (!isCall(part)) this.#answer.native(key, textIn(part.type) ?? "unknown", { part });
       const led = given.id === undefined || given.id === null ? {} : this.#led();
       const opaque = membersIn(given, ["id", "phase"], led);
       if (part.type !== "refusal" && Object.keys(opaque).length > 0) this.#answer.attach(key, { opaque });

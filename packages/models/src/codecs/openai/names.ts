@@ -3,6 +3,7 @@
 // A name that is sent must fit the provider's pattern, stay distinct, and always be the same (the request's prefix is
 // cached); a name that comes back must be matched to its tool. Names and ids that already fit are never changed.
 
+import type { Json } from "@rondo/core";
 import { digest } from "../../json-values.ts";
 import { bareName } from "../bare-name.ts";
 
@@ -32,6 +33,16 @@ export class NameTable {
     this.offered.add(wire);
     if (wire !== name) this.#own.set(wire, name);
     return wire;
+  }
+
+  /** Whether a tool of this name was sent as a custom tool. */
+  isCustom(name: Json | undefined): boolean {
+    return typeof name === "string" && this.custom.has(name);
+  }
+
+  /** Whether a tool of this name was sent, of either sort. */
+  offers(name: Json | undefined): boolean {
+    return this.isCustom(name) || (typeof name === "string" && this.offered.has(name));
   }
 
   /** The name by which the caller knows the tool. */
