@@ -108,6 +108,7 @@ describe("spending", () => {
     expect(spentSince(guessed, guessed)).not.toHaveProperty("estimated");
     const spend = { usage: {}, tokens: 1, usd: 1, uncounted: 1, estimated: 2 };
     expect(rollUp(stateOf({ spend }).run as Run, guessed).spend.estimated).toBe(9);
+    expect(spentBy(stateOf({ spend })).estimated).toBe(2);
     expect(leftOf({ tokens: 20 }, guessed)).toStrictEqual({ tokens: 9 });
     expect(leftOf({ tokens: 5 }, guessed)).toStrictEqual({ tokens: 0 });
   });
