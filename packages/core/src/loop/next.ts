@@ -29,6 +29,7 @@ import { askForSummary, compactionOf, compactsAtEnd, waitForSummary } from "./de
 import {
   endTooLate,
   graceEnd,
+  lastAnswerLate,
   ruleDecision,
   timedDecision,
   untilWake,
@@ -215,6 +216,12 @@ export const table: Table = {
 
   thinking: [
     row("a rule's time has come", "record its decision", ["thinking", "cancelling"], timedDecision),
+    row(
+      "the time is up, and the last answer takes longer than is left",
+      "cancel it",
+      ["cancelling"],
+      lastAnswerLate,
+    ),
     row("the answer is in flight", "wait for it", ["thinking", "judging", "cancelling", "ready"], wait),
   ],
 

@@ -6,6 +6,7 @@
 import { type Decision, evidenceOf, firstSaid, type Rule, type Rules, speakersIn } from "../../rules/rule.ts";
 import { heard } from "../../rules/verdicts.ts";
 import { type Action, record } from "../action.ts";
+import { freeAmounts } from "../children.ts";
 import type { ResultCode } from "../records.ts";
 import { type Call, inFlight, isRunning, type Run, type RunState } from "../state.ts";
 import { end } from "./ending.ts";
@@ -29,6 +30,7 @@ export function wakeTime(state: RunState, rules: Rules): number | undefined {
       // A rule whose time has come was asked already; waiting for that time again would be a busy loop.
       if (time !== undefined && heard("wakeAt", time) > state.now) earliest = Math.min(earliest, time);
     }
+  else earliest = Math.min(earliest, lastAnswerDue(state, rules) ?? earliest);
   return earliest === Number.POSITIVE_INFINITY ? undefined : earliest;
 }
 
@@ -57,6 +59,41 @@ export function endTooLate(state: RunState): Action | undefined {
   const { reason, rule, evidence } = landing;
   const error = { kind: "timeout" as const, message, retryable: true };
   return end(state, { reason, rule, evidence: { ...evidence, waitMs }, error });
+}
+
+/** How long the last answer of a run whose time is up may take, unless its options say something else. */
+const landingTimeoutMs = 60_000;
+
+const lastAnswerMs = ({ options }: RunState): number => options.landing?.timeoutMs ?? landingTimeoutMs;
+
+/**
+ * By when the last answer of a run whose time is limited must be there; undefined if it is not being asked for, or nothing
+ * limits the run's time. If the run lands for another reason before its time is up, this counts from then.
+ */
+function lastAnswerDue(state: RunState, rules: Rules): number | undefined {
+  const { landing, call } = state.run;
+  if (landing === undefined || call?.lands !== true) return undefined;
+  const { until = landing.reason === "deadline" ? 0 : undefined } = freeAmounts(state, rules);
+  return until === undefined ? undefined : Math.max(call.startedAt, until) + lastAnswerMs(state);
+}
+
+/** Cancels the last answer of a run whose time is up, and ends the run: neither a retry nor another model has time left. */
+export function lastAnswerLate(state: RunState, rules: Rules): Action | undefined {
+  const { landing, call } = state.run;
+  const due = lastAnswerDue(state, rules);
+  if (landing === undefined || call === undefined || due === undefined || state.now < due) return undefined;
+  const { reason, rule, evidence } = landing;
+  const answerMs = state.now - call.startedAt;
+  const message = `the time is up, and the last answer was not there within another ${lastAnswerMs(state)} ms (landing.timeoutMs)`;
+  return record({
+    type: "mode",
+    mode: "stopping",
+    reason,
+    cancel: true,
+    rule,
+    evidence: { ...evidence, answerMs },
+    error: { kind: "timeout", message, retryable: true },
+  });
 }
 
 /** Waits until a retry is due; undefined if the next call need not wait. */
