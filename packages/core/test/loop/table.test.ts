@@ -11,6 +11,7 @@ import {
   next,
   type Phase,
   phaseOf,
+  type Rules,
   reduce,
   type State,
   table,
