@@ -227,6 +227,17 @@ describe("the last answer of a run whose time is up", () => {
     expect([calls, waited]).toEqual([2, 61_000]);
   });
 
+  test("is not asked for again long after the time is up, if the run lands for another reason", async () => {
+    const retried = async (retryAfterMs: number): Promise<unknown[]> => {
+      const script = [call("look"), fail("rate_limit", { retryAfterMs }), say("so far")];
+      const { result, calls, waited } = await hanging({ rules: [maxSteps(1), ...rules] }, script);
+      return [result.end?.reason, result.end?.error?.kind, calls, waited];
+    };
+    // Until the time is up, and as long as an abort has.
+    expect(await retried(3_000)).toEqual(["max_steps", undefined, 3, 3_000]);
+    expect(await retried(3_001)).toEqual(["max_steps", "rate_limit", 2, 0]);
+  });
+
   test("has only its clocks in a run whose time is not limited", async () => {
     const { calls, waited } = await hanging({ rules: [maxSteps(1)], retry: null }, [call("look"), hold()]);
     expect([calls, waited]).toEqual([2, 120_000]);

@@ -149,7 +149,12 @@ export const table: Table = {
       (state) => (hasNothingToAnswer(state) ? (deliverAny(state) ?? endGoingOn()) : undefined),
     ),
     row("a rule's time has come", "record its decision", ["ready", "idle"], timedDecision),
-    row("the time is up, and a retry waits for longer than is left", "end the run", ["idle"], endTooLate),
+    row(
+      "a run lands, and a retry waits for longer than is left of its time",
+      "end the run",
+      ["idle"],
+      endTooLate,
+    ),
     row("a retry is waiting", "wait", ["ready", "cancelling"], waitForRetry),
     row("a message came while the run was working", "deliver the messages", ["ready"], (state) =>
       state.run.paused ? undefined : deliver(state, "steer"),
@@ -217,7 +222,7 @@ export const table: Table = {
   thinking: [
     row("a rule's time has come", "record its decision", ["thinking", "cancelling"], timedDecision),
     row(
-      "the time is up, and the last answer takes longer than is left",
+      "a run lands, and its last answer takes longer than is left of its time",
       "cancel it",
       ["cancelling"],
       lastAnswerLate,

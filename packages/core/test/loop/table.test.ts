@@ -521,11 +521,20 @@ describe("a run that finishes", () => {
     const other = { ...landing, reason: "max_steps" as const };
     for (const run of [{ notBefore: last + 1 }, { landing: other, notBefore: last + 1 }])
       expect(said(stateOf(run))).toMatchObject({ do: "wait", until: last + 1 });
+    // A run that lands for another reason has until its time is up, and as long as an abort.
+    const timed = (until: number): Rules => ({
+      ...rules,
+      list: [{ name: "timed", version: 1, left: () => ({ until }) }],
+    });
+    const waits = stateOf({ landing: other, notBefore: last + 1 });
+    expect(next(waits, timed(now + 1))).toMatchObject({ do: "wait", until: last + 1 });
+    for (const until of [now, now - 1])
+      expect(next(waits, timed(until))).toMatchObject({ facts: [{ end: { reason: "max_steps" } }] });
   });
 
   test("waits for the last answer of a run whose time is limited for a minute from when it is up", () => {
     const landing = { reason: "deadline" as const, ...because };
-    const call = { ...modelCall, lands: true as const };
+    const call = { ...modelCall, startedAt: 1_500, lands: true as const };
     const until = call.startedAt + 60_000;
     const late = { type: "mode", mode: "stopping", reason: "deadline", cancel: true };
     expect(said(stateOf({ landing, call }))).toStrictEqual({ do: "wait", until });

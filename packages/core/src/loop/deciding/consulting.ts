@@ -43,19 +43,27 @@ export function untilWake(state: RunState, rules: Rules): { until?: number } {
 /** Waits for whatever comes first, at most until the next wake time. */
 export const wait = (state: RunState, rules: Rules): Action => ({ do: "wait", ...untilWake(state, rules) });
 
-/**
- * Whether a retry at this time comes too late for a run whose time is up: only a wait as short as that of an abort is left
- * for its last answer. Other landings wait as any call does.
- */
-export const comesTooLate = ({ run, options, now }: RunState, retryAt: number): boolean =>
-  run.landing?.reason === "deadline" && retryAt - now > options.abortGraceMs;
+/** When the time of a run that lands is up: it may land for another reason before that. Undefined if nothing limits it. */
+function timeUp(state: RunState, { reason }: NonNullable<Run["landing"]>, rules: Rules): number | undefined {
+  return reason === "deadline" ? state.run.startedAt : freeAmounts(state, rules).until;
+}
 
-/** Ends a run whose time is up while a retry waits for longer than is left. */
-export function endTooLate(state: RunState): Action | undefined {
+/**
+ * Whether a retry at this time comes too late for the last answer of a run whose time is limited: after its end only a wait as
+ * short as that of an abort is left.
+ */
+export function comesTooLate(state: RunState, retryAt: number, rules: Rules): boolean {
+  const { run, options, now } = state;
+  const until = run.landing && timeUp(state, run.landing, rules);
+  return until !== undefined && retryAt - Math.max(now, until) > options.abortGraceMs;
+}
+
+/** Ends a run that lands while a retry waits for longer than is left. */
+export function endTooLate(state: RunState, rules: Rules): Action | undefined {
   const { notBefore = 0, landing } = state.run;
-  if (landing === undefined || !comesTooLate(state, notBefore)) return undefined;
+  if (landing === undefined || !comesTooLate(state, notBefore, rules)) return undefined;
   const waitMs = notBefore - state.now;
-  const message = `the time is up, and the model could be asked again only after another ${waitMs} ms`;
+  const message = `the time is up before the model may be asked again: that would be after another ${waitMs} ms`;
   const { reason, rule, evidence } = landing;
   const error = { kind: "timeout" as const, message, retryable: true };
   return end(state, { reason, rule, evidence: { ...evidence, waitMs }, error });
@@ -66,14 +74,11 @@ const landingTimeoutMs = 60_000;
 
 const lastAnswerMs = ({ options }: RunState): number => options.landing?.timeoutMs ?? landingTimeoutMs;
 
-/**
- * By when the last answer of a run whose time is limited must be there; undefined if it is not being asked for, or nothing
- * limits the run's time. If the run lands for another reason before its time is up, this counts from then.
- */
+/** By when the last answer of a run whose time is limited must be there; undefined if it is not being asked for, or nothing limits the time. */
 function lastAnswerDue(state: RunState, rules: Rules): number | undefined {
   const { landing, call } = state.run;
   if (landing === undefined || call?.lands !== true) return undefined;
-  const { until = landing.reason === "deadline" ? 0 : undefined } = freeAmounts(state, rules);
+  const until = timeUp(state, landing, rules);
   return until === undefined ? undefined : Math.max(call.startedAt, until) + lastAnswerMs(state);
 }
 
