@@ -30,7 +30,7 @@ export function wakeTime(state: RunState, rules: Rules): number | undefined {
       // A rule whose time has come was asked already; waiting for that time again would be a busy loop.
       if (time !== undefined && heard("wakeAt", time) > state.now) earliest = Math.min(earliest, time);
     }
-  else earliest = Math.min(earliest, lastAnswerDue(state, rules) ?? earliest);
+  else earliest = Math.min(earliest, lastAnswer(state, rules)?.due ?? earliest);
   return earliest === Number.POSITIVE_INFINITY ? undefined : earliest;
 }
 
@@ -74,21 +74,26 @@ const landingTimeoutMs = 60_000;
 
 const lastAnswerMs = ({ options }: RunState): number => options.landing?.timeoutMs ?? landingTimeoutMs;
 
-/** By when the last answer of a run whose time is limited must be there; undefined if it is not being asked for, or nothing limits the time. */
-function lastAnswerDue(state: RunState, rules: Rules): number | undefined {
+/** The last answer of a run whose time is limited, and by when it must be there; undefined if it is not being asked for, or nothing limits the time. */
+function lastAnswer(
+  state: RunState,
+  rules: Rules,
+): { landing: NonNullable<Run["landing"]>; startedAt: number; due: number } | undefined {
   const { landing, call } = state.run;
   if (landing === undefined || call?.lands !== true) return undefined;
+  const { startedAt } = call;
   const until = timeUp(state, landing, rules);
-  return until === undefined ? undefined : Math.max(call.startedAt, until) + lastAnswerMs(state);
+  return until === undefined
+    ? undefined
+    : { landing, startedAt, due: Math.max(startedAt, until) + lastAnswerMs(state) };
 }
 
 /** Cancels the last answer of a run whose time is up, and ends the run: neither a retry nor another model has time left. */
 export function lastAnswerLate(state: RunState, rules: Rules): Action | undefined {
-  const { landing, call } = state.run;
-  const due = lastAnswerDue(state, rules);
-  if (landing === undefined || call === undefined || due === undefined || state.now < due) return undefined;
-  const { reason, rule, evidence } = landing;
-  const answerMs = state.now - call.startedAt;
+  const last = lastAnswer(state, rules);
+  if (last === undefined || state.now < last.due) return undefined;
+  const { reason, rule, evidence } = last.landing;
+  const answerMs = state.now - last.startedAt;
   const message = `the time is up, and the last answer was not there within another ${lastAnswerMs(state)} ms (landing.timeoutMs)`;
   return record({
     type: "mode",
