@@ -109,6 +109,7 @@ export * from "./errors.ts";
 export type * from "./events.ts";
 export { composeHooks } from "./hooks/compose.ts";
 export type * from "./hooks.ts";
+export { withoutTags } from "./input/sanitize.ts";
 export { cleanOutput } from "./input/terminal-text.ts";
 export type { FileInput, Input, MessageInput } from "./input.ts";
 export {

@@ -9,12 +9,13 @@
 import { anything, type Check, flag, listOf, membersOf, text } from "./checks.ts";
 import { invalidRequest } from "./errors.ts";
 import type { RondoEvent } from "./events.ts";
+import { base64 } from "./json/base64.ts";
 import { endReasons, type Fact } from "./loop/records.ts";
 import type { Json, JsonObject } from "./message.ts";
 import type { Settings } from "./model.ts";
 
 export interface RedactOptions {
-  /** Values to remove: keys, passwords, tokens; each of at least 4 characters. Also found as JSON or a URL would encode them. */
+  /** Values to remove: keys, passwords, tokens; each of at least 4 characters. Also found as JSON or a URL would encode them, and those of at least 8 bytes in base64. */
   secrets?: readonly string[];
   /**
    * Patterns in addition to the known formats (`sk-…`, `Bearer …`, `AKIA…`, `ghp_…`, `xox…`, private keys and the like).
@@ -152,10 +153,7 @@ export function textRedaction(options: RedactOptions): (text: string) => string 
       throw invalidRequest(
         "option redact.secrets: one has fewer than 4 characters and would take ordinary words out of every text; leave it out",
       );
-    values
-      .add(secret)
-      .add(JSON.stringify(secret).slice(1, -1))
-      .add(encodeURIComponent(secret.toWellFormed()));
+    for (const form of formsOf(secret)) values.add(form);
   }
   for (const pattern of patterns) {
     if (!pattern.global)
@@ -183,6 +181,29 @@ export function textRedaction(options: RedactOptions): (text: string) => string 
     for (const pattern of patterns) text = text.replace(pattern, redacted);
     return text;
   };
+}
+
+/** How a secret may be written in a text. */
+function formsOf(secret: string): string[] {
+  const inJson = JSON.stringify(secret).slice(1, -1);
+  const forUrl = encodeURIComponent(secret.toWellFormed());
+  const lower = forUrl.replace(/%../g, (code) => code.toLowerCase());
+  return [secret, inJson, inJson.replaceAll("/", "\\/"), forUrl, lower, ...inBase64(secret)];
+}
+
+/**
+ * The letters of base64 that a secret alone decides, in both alphabets. It may be encoded together with what is before and behind it, so it
+ * may begin at each of the three bytes that four letters hold. Of a short secret so few are left that they might stand in any text.
+ */
+function inBase64(secret: string): string[] {
+  const bytes = new TextEncoder().encode(secret);
+  if (bytes.length < 8) return [];
+  return [0, 1, 2].flatMap((shift) => {
+    const shifted = new Uint8Array(shift + bytes.length);
+    shifted.set(bytes, shift);
+    const letters = base64(shifted).slice(Math.ceil((shift * 4) / 3), Math.floor((shifted.length * 4) / 3));
+    return [letters, letters.replaceAll("+", "-").replaceAll("/", "_")];
+  });
 }
 
 const plainName = (name: string): string => name.toLowerCase().replaceAll(/[-_]/g, "");

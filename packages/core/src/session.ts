@@ -37,7 +37,7 @@ import { aboutOf, namesOf, type SessionParts } from "./session/parts.ts";
 import { type Replay, replay } from "./session/replay.ts";
 import { waitingWords } from "./session/waiting-words.ts";
 
-/** `idle`: no run is active. `running`: this object drives one. `parked`: a run waits for an approval or an answer, requested by this process or another. `interrupted`: a run could continue, but nobody drives it (its process died, it was drained, a grant now covers the call it waited for, or a message came that skips that call); `resume` continues it. */
+/** `idle`: no run is active. `running`: this object drives one. `parked`: a run waits for an approval or an answer, requested by this process or another. `interrupted`: a run could continue, and this object does not drive it (its process died, it was drained, a grant now covers the call it waited for, or a message came that skips that call); `resume` continues it, unless another object or process drives it after all. */
 export type SessionStatus = "idle" | "running" | "parked" | "interrupted";
 
 export class Session<Output = unknown> {

@@ -97,7 +97,7 @@ describe("option adapt", () => {
 
   test("applies to the model that summarises", async () => {
     const { asked, adapt } = marking();
-    const own = scripted([say("<summary>What was said.</summary>")], { id: "cheap" });
+    const own = scripted([say("<summary>What was said before.</summary>")], { id: "cheap" });
     const context = { compaction: { model: own } };
     const session = await new Agent({ model: named("main"), tools: [echo("look")], adapt, context }).open(
       "s",

@@ -138,7 +138,7 @@ describe("a fork with another result", () => {
     const journal = memoryJournal();
     const tools = [echo("look", { execute: () => "old ".repeat(20_000) })];
     const facts = { contextWindow: 4_000, maxOutputTokens: 100 };
-    const model = scripted([call("look"), say("a summary"), say("done")], { facts });
+    const model = scripted([call("look"), say("a summary of it all"), say("done")], { facts });
     const context = { guard: {}, cap: null } as const;
     const session = await new Agent({ ...quick, model, tools, journal, context }).open("s");
     expect((await session.send("go")).end?.reason).toBe("completed");
@@ -148,7 +148,7 @@ describe("a fork with another result", () => {
       `was read already where the fork is taken, in a summary: fork at record ${seq}`,
     );
     for (const [id, point] of Object.entries({ t: {}, u: { seq } })) {
-      const other = scripted([say("a summary"), say("seen")], { facts });
+      const other = scripted([say("a summary of it all"), say("seen")], { facts });
       await (await session.fork(id, { ...point, edit, model: other })).resume();
       expect(JSON.stringify(other.requests)).toContain("edited");
       expect(JSON.stringify(other.requests)).not.toContain("old old");

@@ -1,6 +1,14 @@
 // A limit is met while the model is at work, and its answer comes all the same, before it was given up.
 
-import { Agent, type AgentOptions, budget, type Rule, type RunResult } from "@rondo/core";
+import {
+  Agent,
+  type AgentOptions,
+  budget,
+  type Clock,
+  maxSteps,
+  type Rule,
+  type RunResult,
+} from "@rondo/core";
 import {
   call,
   empty,
@@ -153,5 +161,85 @@ describe("a run whose time is up while a retry waits", () => {
     const { result, calls, waited } = await timed([after(2_500), after(20_000), say("too late")]);
     expect([result.end?.reason, result.end?.error?.kind]).toEqual(["deadline", "rate_limit"]);
     expect([calls, waited]).toEqual([2, 2_500]);
+  });
+});
+
+/** Time passes at once, up to whatever falls due first. */
+function orderlyClock(): Clock {
+  let time = 0;
+  const alarms = new Map<() => void, number>();
+  const ring = (): void => {
+    const [first] = [...alarms].sort(([, one], [, other]) => one - other);
+    if (first === undefined) return;
+    alarms.delete(first[0]);
+    time = Math.max(time, first[1]);
+    first[0]();
+  };
+  return {
+    now: () => time,
+    random: () => 0,
+    after(ms, then) {
+      const alarm = (): void => then();
+      alarms.set(alarm, time + ms);
+      setImmediate(ring);
+      return () => void alarms.delete(alarm);
+    },
+  };
+}
+
+describe("the last answer of a run whose time is up", () => {
+  async function hanging(
+    options: Partial<AgentOptions>,
+    script: Turn[] = [hold(), hold(), hold()],
+  ): Promise<{ result: RunResult; calls: number; waited: number }> {
+    const model = scripted(script, { ignoreSignal: options.abortGraceMs !== undefined });
+    const clock = orderlyClock();
+    const agent = new Agent({ model, clock, tools: [echo("look", { effect: "read" })], ...options });
+    const result = await agent.run("Look.");
+    return { result, calls: model.calls, waited: clock.now() };
+  }
+  const rules = [budget({ ms: 1_000 })];
+
+  test("is not waited for longer than a minute", async () => {
+    const { result, calls, waited } = await hanging({ rules });
+    expect([result.end?.reason, result.end?.rule, result.end?.landed]).toEqual(["deadline", "budget", false]);
+    expect(result.end?.error).toMatchObject({ kind: "timeout", retryable: true });
+    expect(result.end?.error?.message).toContain("landing.timeoutMs");
+    expect(result.end?.evidence).toMatchObject({ max: 1_000, answerMs: 60_000 });
+    expect([result.end?.resumable, calls, waited]).toEqual([true, 2, 61_000]);
+  });
+
+  test("is not waited for longer than landing.timeoutMs", async () => {
+    const { calls, waited } = await hanging({ rules, landing: { timeoutMs: 5_000 } });
+    expect([calls, waited]).toEqual([2, 6_000]);
+  });
+
+  test("is given up if its model ignores that it is cancelled", async () => {
+    const { result, calls, waited } = await hanging({ rules, abortGraceMs: 100 });
+    expect([result.end?.reason, result.end?.error?.kind]).toEqual(["deadline", "timeout"]);
+    expect([calls, waited]).toEqual([2, 61_200]);
+  });
+
+  test("counts from when the time is up, if the run lands for another reason before that", async () => {
+    const limits = [maxSteps(1), budget({ ms: 1_000 })];
+    const { result, calls, waited } = await hanging({ rules: limits }, [call("look"), hold()]);
+    expect([result.end?.reason, result.end?.error?.kind]).toEqual(["max_steps", "timeout"]);
+    expect([calls, waited]).toEqual([2, 61_000]);
+  });
+
+  test("is not asked for again long after the time is up, if the run lands for another reason", async () => {
+    const retried = async (retryAfterMs: number): Promise<unknown[]> => {
+      const script = [call("look"), fail("rate_limit", { retryAfterMs }), say("so far")];
+      const { result, calls, waited } = await hanging({ rules: [maxSteps(1), ...rules] }, script);
+      return [result.end?.reason, result.end?.error?.kind, calls, waited];
+    };
+    // Until the time is up, and as long as an abort has.
+    expect(await retried(3_000)).toEqual(["max_steps", undefined, 3, 3_000]);
+    expect(await retried(3_001)).toEqual(["max_steps", "rate_limit", 2, 0]);
+  });
+
+  test("has only its clocks in a run whose time is not limited", async () => {
+    const { calls, waited } = await hanging({ rules: [maxSteps(1)], retry: null }, [call("look"), hold()]);
+    expect([calls, waited]).toEqual([2, 120_000]);
   });
 });

@@ -11,7 +11,7 @@ import {
   type Session,
   subAgent,
 } from "@rondo/core";
-import { call, say, scripted, stall } from "@rondo/testkit";
+import { call, hold, say, scripted, stall } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { echo, quick, shortly } from "./support.ts";
 
@@ -472,6 +472,25 @@ describe("over a journal without leases", () => {
       expect((await first).end?.reason, `${turns} turns later`).toBe("completed");
       expect((await agent(journal).run("three", { session: "s" })).end?.reason).toBe("completed");
     }
+  });
+
+  test("a Session beside the one that drives a run is told that another may drive it, and what to do in either case", async () => {
+    const journal = memoryJournal();
+    const gate = hold(say("done"));
+    const asks = new Agent({ model: scripted([gate, say("done")]), journal });
+    const [first, second] = [await asks.open("s"), await asks.open("s")];
+    const running = first.send("one");
+    await gate.reached;
+    await expect(second.send("two")).rejects.toMatchObject({
+      kind: "invalid_request",
+      message: expect.stringMatching(
+        /interrupted, or another Session or process drives it: .*resume\(\).*wait/,
+      ),
+    });
+    expect([first.status, second.status]).toEqual(["running", "interrupted"]);
+    gate.release();
+    expect((await running).end?.reason).toBe("completed");
+    expect((await second.send("two")).end?.reason).toBe("completed");
   });
 
   test("a session whose run waits for an approval is held by nobody", async () => {

@@ -63,7 +63,7 @@ describe("a budget of the session", () => {
   });
 
   test("asks for no summary once nothing is left, and lets the session be cleared", async () => {
-    const compaction = { keepTurns: 1, keepShare: 0.01, minGain: 0 };
+    const compaction = { keepTurns: 1, keepShare: 0.01, minGain: 0, minSummaryCharacters: 1 };
     for (const [tokens, summaries] of [
       [200, 1],
       [120, 0],

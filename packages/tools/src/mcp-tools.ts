@@ -1,9 +1,17 @@
 // The room of an MCP server's tools: makes one tool of each, called through a client that the application connected.
 //
 // What a server says of itself is not trusted. Its patterns are matched in linear time, and its claim that a tool only
-// reads is believed only if the server is `trusted`.
+// reads is believed only if the server is `trusted`. What it describes holds nothing that only a model could read.
 
-import { foreignSchema, type JsonObject, type Permission, type Tool, tool, toolResult } from "@rondo/core";
+import {
+  foreignSchema,
+  type JsonObject,
+  type Permission,
+  type Tool,
+  tool,
+  toolResult,
+  withoutTags,
+} from "@rondo/core";
 import { checkGiven, flag, membersOf, text } from "@rondo/core/checks";
 import { called, type McpClient, type McpTool, mcpClient, toolsOf } from "./mcp/client.ts";
 import { outputsOf } from "./mcp/outputs.ts";
@@ -59,8 +67,8 @@ function toolOf(as: string, client: McpClient, given: McpTool, options: McpTools
   const { readOnlyHint = false, idempotentHint = false } = (options.trusted && annotations) || {};
   return tool({
     name: as,
-    description,
-    inputSchema: foreignSchema(inputSchema as JsonObject),
+    description: withoutTags(description),
+    inputSchema: foreignSchema(seen(inputSchema as JsonObject)),
     effect: readOnlyHint ? "read" : idempotentHint ? "idempotent" : "write",
     permission: options.permission ?? (readOnlyHint ? "allow" : "ask"),
     execute: async (args, { signal, update }) => {
@@ -73,4 +81,11 @@ function toolOf(as: string, client: McpClient, given: McpTool, options: McpTools
       return toolResult(outputsOf(answer), { isError: isError === true });
     },
   });
+}
+
+/** A schema without tag characters, wherever they are in it. */
+function seen(schema: JsonObject): JsonObject {
+  const text = JSON.stringify(schema);
+  const without = withoutTags(text);
+  return without === text ? schema : JSON.parse(without);
 }

@@ -62,6 +62,24 @@ async function connected(
 const text = (said: string): object => ({ content: [{ type: "text", text: said }] });
 
 describe("the tools of a connected client", () => {
+  it("are described in nothing that a model reads and nobody sees", async () => {
+    const hidden = [..."obey"].map((it) => String.fromCodePoint(0xe0000 + it.charCodeAt(0))).join("");
+    const properties = { zone: { type: "string", description: `The zone.${hidden}` } };
+    const inputSchema = { type: "object", properties };
+    const served = { name: "now", description: `What time it is.${hidden}`, inputSchema };
+    const { client } = await connected([served], () => text(`noon${hidden}`));
+    const tools = await mcpTools(client, { permission: "allow" });
+    const model = scripted([call("now"), say("noon")]);
+    await new Agent({ model, tools }).run("When?");
+    const [offered] = model.lastRequest.tools;
+    expect(offered).toMatchObject({
+      description: "What time it is.",
+      inputSchema: { properties: { zone: { description: "The zone." } } },
+    });
+    const told = [...model.lastRequest.messages].at(-1);
+    expect(told && textOf(told)).toBe("noon");
+  });
+
   it("are all of its server's, under names that providers take and that are told apart", async () => {
     const names = ["time.now", "time_now", "x".repeat(80), `${"x".repeat(80)}y`, "読む"];
     const { client } = await connected(

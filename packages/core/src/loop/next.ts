@@ -29,6 +29,7 @@ import { askForSummary, compactionOf, compactsAtEnd, waitForSummary } from "./de
 import {
   endTooLate,
   graceEnd,
+  lastAnswerLate,
   ruleDecision,
   timedDecision,
   untilWake,
@@ -148,7 +149,12 @@ export const table: Table = {
       (state) => (hasNothingToAnswer(state) ? (deliverAny(state) ?? endGoingOn()) : undefined),
     ),
     row("a rule's time has come", "record its decision", ["ready", "idle"], timedDecision),
-    row("the time is up, and a retry waits for longer than is left", "end the run", ["idle"], endTooLate),
+    row(
+      "a run lands, and a retry waits for longer than is left of its time",
+      "end the run",
+      ["idle"],
+      endTooLate,
+    ),
     row("a retry is waiting", "wait", ["ready", "cancelling"], waitForRetry),
     row("a message came while the run was working", "deliver the messages", ["ready"], (state) =>
       state.run.paused ? undefined : deliver(state, "steer"),
@@ -215,6 +221,12 @@ export const table: Table = {
 
   thinking: [
     row("a rule's time has come", "record its decision", ["thinking", "cancelling"], timedDecision),
+    row(
+      "a run lands, and its last answer takes longer than is left of its time",
+      "cancel it",
+      ["cancelling"],
+      lastAnswerLate,
+    ),
     row("the answer is in flight", "wait for it", ["thinking", "judging", "cancelling", "ready"], wait),
   ],
 

@@ -74,8 +74,8 @@ export interface RunOptions {
   /** How long everything may take to settle after an abort or a cancellation, in milliseconds. */
   abortGraceMs: number;
   clocks: { connectMs: number; firstByteMs: number; idleMs: number; totalMs: number };
-  /** Changes to the last turn of a landing. Absent: tools stay declared, and the answer is stored. */
-  landing?: { omitTools: boolean; keepOut: boolean };
+  /** Changes to the last turn of a landing. Absent: tools stay declared, the answer is stored, and may take 60,000 ms once the run's time is up. */
+  landing?: { omitTools: boolean; keepOut: boolean; timeoutMs?: number };
   /** The stages of the context that are on, as facts. */
   context?: ContextFacts;
   /** The model that summarises. Absent: the run's own. */

@@ -88,8 +88,8 @@ export interface AgentOptions<Output = unknown> {
   maxSteps?: number;
   /** What happens at the step limit, unless a `maxSteps` among the rules has its own `onLimit`. `land`: one more turn without tools. `stop`: the run ends with the text so far. `error`: it ends with an error. `refuse_tools`: the last answer's calls do not run. Default: `land`. */
   onLimit?: OnLimit;
-  /** The last turn of a landing. `tools`: whether tools stay declared (they cannot be called either way); `store`: whether its answer enters the history. Default: `declared`, true. */
-  landing?: { tools?: "declared" | "omitted"; store?: boolean };
+  /** The last turn of a landing. `tools`: whether tools stay declared (they cannot be called either way); `store`: whether its answer enters the history; `timeoutMs`: how many milliseconds its answer may take once the run's time is up, if that is limited. Default: `declared`, true, 60,000. */
+  landing?: { tools?: "declared" | "omitted"; store?: boolean; timeoutMs?: number };
   /** Limits on tokens, money, time and model calls, for the run and all its sub-agents together. Default: none. */
   budget?: Budget;
   /** How many sub-agents a run may start, including those started by its sub-agents. Default: 64. */
@@ -265,6 +265,7 @@ export const agentChecks: ChecksOf<AgentOptions> = {
   landing: membersOf<NonNullable<AgentOptions["landing"]>>({
     tools: oneOf("declared", "omitted"),
     store: flag,
+    timeoutMs: finite,
   }),
   budget: budgetAmounts,
   maxSubAgents: whole,

@@ -158,7 +158,13 @@ function factsOf(
     clocks: { connectMs: 10_000, firstByteMs: 120_000, idleMs: 60_000, totalMs: 600_000, ...given.clocks },
     ...(landing === undefined
       ? {}
-      : { landing: { omitTools: landing.tools === "omitted", keepOut: landing.store === false } }),
+      : {
+          landing: {
+            omitTools: landing.tools === "omitted",
+            keepOut: landing.store === false,
+            ...(landing.timeoutMs === undefined ? {} : { timeoutMs: landing.timeoutMs }),
+          },
+        }),
     context: contextFacts(given.context),
     ...(compactor === undefined ? {} : { compactor: modelRef(compactor) }),
     ...(schema === undefined ? {} : { output: outputFacts(given, schema, tools.size > 0) }),

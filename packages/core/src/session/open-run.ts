@@ -17,11 +17,16 @@ interface Busy {
 
 /** The error of an operation that would start a run while a session has an open one. */
 export function hasRun(session: Busy, status: string = session.status): RondoError {
-  const { pending } = session;
-  const calls = pending.map(({ id, name }) => `${id} (${name})`).join(", ");
+  const { id: name, pending } = session;
+  // Whether it is driven elsewhere is not known here: a lease tells, and not every journal has one.
+  if (status === "interrupted")
+    return invalidRequest(
+      `session ${name} has a run that is interrupted, or another Session or process drives it: resume() it if it was interrupted, else wait for its end, or use the one that drives it`,
+    );
+  const calls = pending.map((call) => `${call.id} (${call.name})`).join(", ");
   const what =
     status === "parked" && calls !== ""
       ? `approve(), deny() or edit() what it waits for: ${calls}; or abort() it`
       : "wait for it or resume() it, steer() it, or queue with followUp()";
-  return invalidRequest(`session ${session.id} has a run that is ${status}: ${what}`);
+  return invalidRequest(`session ${name} has a run that is ${status}: ${what}`);
 }

@@ -287,6 +287,7 @@ describe("a summary that fails", () => {
     ["that fails three times", () => fail("overloaded"), 3],
     ["without a text", () => empty(), 3],
     ["that is a call", () => call("read"), 3],
+    ["that has only headings", () => say("## Goal\n\n## Next steps"), 2],
   ] as const)(
     "%s: the history stays as it is, the run continues, and the events say so",
     async (_name, turn, attempts) => {
@@ -373,6 +374,33 @@ describe("a summary that fails", () => {
       expect(memoryOf(session.messages)).toContain(kept);
     },
   );
+
+  const skeleton = say("## Goal\n\n## Progress\n\n## Next steps\n");
+  test.each([
+    ["has only headings", skeleton, say(summary), summary],
+    ["is much too short", say("ok"), say(summary), summary],
+    ["has only headings, twice: a note takes its place", skeleton, skeleton, "Summary unavailable"],
+    ["was cut off, and then is too short: a note", [skeleton, stop("max_tokens")], say("ok"), "unavailable"],
+  ] as const)("because it %s is asked for once more", async (_what, first, second, kept) => {
+    let refused = false;
+    sums = 0;
+    const model = scripted((request) => {
+      if (isAsked(request)) {
+        sums += 1;
+        return (sums === 1 ? first : second) as Turn;
+      }
+      if (refused) return say("done");
+      refused = true;
+      return fail("context_overflow");
+    });
+    const { session, events } = await opened({ model, clock: jumpingClock(0.5) });
+    const said = [user("First this."), answer(textPart("This was done.")), user("Now only that.")];
+    const { end } = await session.send(said);
+    expect([end?.reason, sums]).toEqual(["completed", 2]);
+    expect(memoryOf(session.messages)).toContain(kept);
+    expect(only(events, "compaction_end").map(({ helped }) => helped)).toEqual([true]);
+    expect((await session.replay()).firstDifference).toBeUndefined();
+  });
 
   test("because it says one sentence over and over is asked for again: such a text would be continued", async () => {
     const sentence = "I apologize for the confusion about all this. ";

@@ -294,7 +294,7 @@ describe("a summary", () => {
 
   test("that its output limit cut off is a failure once, if there is a limit to raise", () => {
     const cut = {
-      ...answerOf([{ type: "text", text: "Page one w" }]),
+      ...answerOf([{ type: "text", text: "Page one was read; page tw" }]),
       stop: { kind: "max_tokens", wire: "max_tokens" },
     };
     const came = (given: object, compaction: object = {}): unknown =>
@@ -316,7 +316,35 @@ describe("a summary", () => {
       [{}, { summaryMaxTokens: null }],
       [{}, { format: "tagged" }],
     ] as const)
-      expect(came(given, compaction)).toMatchObject({ summaries: ["Page one w"], failures: 0 });
+      expect(came(given, compaction)).toMatchObject({
+        summaries: ["Page one was read; page tw"],
+        failures: 0,
+      });
+  });
+
+  test("with nothing in it that could be kept is a failure once in a row", () => {
+    const came = (text: string, given: object = {}, compaction: object = {}): unknown =>
+      after(
+        { compacting: { ...asking, ...given } },
+        { type: "summary_finished", message: answerOf([{ type: "text", text }]) },
+        { context: contextFacts({ window: 10_000, compaction }) },
+      ).run?.compacting;
+    const skeleton = "## Goal\n\n## Next steps";
+    const failure = {
+      kind: "structured_output",
+      message: "the summary had too little in it",
+      retryable: true,
+    };
+    expect(came(skeleton)).toMatchObject({ summaries: [], failure, failures: 1, cut: 0 });
+    expect(came("sixteen letters")).toMatchObject({ summaries: [], failure });
+    expect(came("sixteen letters.")).toMatchObject({ summaries: ["sixteen letters."], failures: 0 });
+    const other = { kind: "overloaded", message: "busy", retryable: true };
+    expect(came(skeleton, { failure: other, failures: 1 })).toMatchObject({ failure, failures: 2 });
+    for (const [given, compaction] of [
+      [{ failure, failures: 1 }, {}],
+      [{}, { format: "tagged" }],
+    ] as const)
+      expect(came(skeleton, given, compaction)).toMatchObject({ summaries: [skeleton], failures: 0 });
   });
 
   test("that says one sentence over and over is a failure, and thoughts that do are not", () => {

@@ -11,6 +11,7 @@ import {
   next,
   type Phase,
   phaseOf,
+  type Rules,
   reduce,
   type State,
   table,
@@ -520,6 +521,44 @@ describe("a run that finishes", () => {
     const other = { ...landing, reason: "max_steps" as const };
     for (const run of [{ notBefore: last + 1 }, { landing: other, notBefore: last + 1 }])
       expect(said(stateOf(run))).toMatchObject({ do: "wait", until: last + 1 });
+    // A run that lands for another reason has until its time is up, and as long as an abort.
+    const timed = (until: number): Rules => ({
+      ...rules,
+      list: [{ name: "timed", version: 1, left: () => ({ until }) }],
+    });
+    const waits = stateOf({ landing: other, notBefore: last + 1 });
+    expect(next(waits, timed(now + 1))).toMatchObject({ do: "wait", until: last + 1 });
+    for (const until of [now, now - 1])
+      expect(next(waits, timed(until))).toMatchObject({ facts: [{ end: { reason: "max_steps" } }] });
+  });
+
+  test("waits for the last answer of a run whose time is limited for a minute from when it is up", () => {
+    const landing = { reason: "deadline" as const, ...because };
+    const call = { ...modelCall, startedAt: 1_500, lands: true as const };
+    const until = call.startedAt + 60_000;
+    const late = { type: "mode", mode: "stopping", reason: "deadline", cancel: true };
+    expect(said(stateOf({ landing, call }))).toStrictEqual({ do: "wait", until });
+    expect(said(stateOf({ landing, call }, { now: until - 1 }))).toStrictEqual({ do: "wait", until });
+    expect(onlyFact(stateOf({ landing, call }, { now: until }))).toMatchObject({
+      ...late,
+      ...because,
+      evidence: { ...because.evidence, answerMs: 60_000 },
+      error: { kind: "timeout", retryable: true },
+    });
+    const own = { landing: { omitTools: false, keepOut: false, timeoutMs: 7 } };
+    expect(onlyFact(stateOf({ landing, call }, { now: call.startedAt + 7 }, own))).toMatchObject(late);
+
+    const other = { landing: { ...landing, reason: "max_steps" as const }, call };
+    expect(said(stateOf(other, { now: until }))).toStrictEqual({ do: "wait" });
+    const timed = (at: number): Rules => ({
+      ...rules,
+      list: [{ name: "timed", version: 1, left: () => ({ until: at }) }],
+    });
+    expect(next(stateOf(other), timed(0))).toStrictEqual({ do: "wait", until });
+    expect(next(stateOf(other), timed(until))).toStrictEqual({ do: "wait", until: until + 60_000 });
+    // One that was asked for before the landing has only its clocks.
+    expect(said(stateOf({ landing, call: modelCall }, { now: until }))).toStrictEqual({ do: "wait" });
+    expect(next(stateOf({ call }, { now: until }), timed(5))).toStrictEqual({ do: "wait" });
   });
 
   test("delivers follow-ups together or one by one, and steering always together", () => {

@@ -104,7 +104,7 @@ function landedJudgement(state: RunState, rules: Rules): Judged | undefined {
     run.failures < 2
       ? firstSaid(rules, state, "judge", [state, rules.texts], (judgement, one) => {
           const { follows } = judgement;
-          const may = follows.do === "ask_again" && !comesTooLate(state, follows.until ?? 0);
+          const may = follows.do === "ask_again" && !comesTooLate(state, follows.until ?? 0, rules);
           return may ? judgedBy(judgement, one) : undefined;
         })
       : undefined;

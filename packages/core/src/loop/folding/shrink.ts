@@ -2,6 +2,7 @@
 //
 // The history is only replaced by an edit in a record, so folding the records again gives the same history.
 
+import { parseSummary } from "../../context/compact/parse.ts";
 import { applyEdit } from "../../context/edit.ts";
 import type { Replacement } from "../../context/stage.ts";
 import type { ErrorData } from "../../errors.ts";
@@ -86,7 +87,10 @@ function outcomeOf(
   if (record.type === "summary_failed") return { error: record.error, cut: false };
   const { message } = record;
   const cut = message.stop.kind === "max_tokens";
-  const error = noSummary(message, state) ?? (cut ? cutShort(state, compacting) : undefined);
+  const error =
+    noSummary(message, state) ??
+    (cut ? cutShort(state, compacting) : undefined) ??
+    hollow(message, state, compacting);
   return error === undefined ? { text: plainText(message) } : { error, cut };
 }
 
@@ -100,6 +104,21 @@ function cutShort({ options }: State, { cut = 0, limit }: Compacting): ErrorData
   if (cut > 0 || limit !== undefined) return undefined;
   const message = "the summary was cut off at its output limit";
   return { kind: "structured_output", message, retryable: true };
+}
+
+/**
+ * A summary in which nothing can be kept, because it is only headings or much too short, is asked for once more. What comes then
+ * is taken, and replaces nothing if it is no better.
+ */
+function hollow(
+  message: AssistantMessage,
+  { options }: State,
+  { failure }: Compacting,
+): ErrorData | undefined {
+  const settings = options?.context?.compaction;
+  if (settings?.format !== "structured" || failure?.kind === "structured_output") return undefined;
+  if (parseSummary(plainText(message), settings) !== undefined) return undefined;
+  return { kind: "structured_output", message: "the summary had too little in it", retryable: true };
 }
 
 const summed = ({ summaries }: Compacting, text: string): Partial<Compacting> => ({
