@@ -4,6 +4,7 @@ import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
 import type { Codec } from "../../src/codec.ts";
 import { openaiChat } from "../../src/codecs/openai-chat.ts";
+import { itemOfPicture } from "../../src/codecs/openai-responses/pictures.ts";
 import { openaiResponses } from "../../src/codecs/openai-responses.ts";
 import {
   type Chunking,
@@ -136,20 +137,23 @@ describe.skipIf(corpus === undefined)("recorded Responses (RONDO_CORPUS)", () =>
     expect(said(ours)).toEqual(responsesSaid(theirs as unknown as Loose));
   });
 
-  test.each(streams(good))("$name keeps every item that is sent back, as it came", (recording) => {
+  test.each(streams(good))("$name keeps every item that is sent back", (recording) => {
     const sse = sseOf(recording, "responses");
     const { message } = decodeStream(openaiResponses, target("openai-responses"), sse);
     const done = new Map<number, Loose>();
     for (const event of eventsOf(sse))
       if (event.type === "response.output_item.done")
         done.set(event.output_index as number, event.item as Loose);
-    const kept = message.content.flatMap((part) =>
-      part.type === "native" || part.type === "reasoning" ? [part.opaque?.item] : [],
-    );
+    const kept = message.content.flatMap((part) => {
+      if (part.type === "file") return itemOfPicture(part)?.item ?? [];
+      return part.type === "native" || part.type === "reasoning" ? [part.opaque?.item] : [];
+    });
     const due = [...done]
       .sort(([a], [b]) => a - b)
       .map(([, item]) => item)
-      .filter((item) => !["message", "function_call"].includes(item.type as string));
+      .filter((item) => !["message", "function_call"].includes(item.type as string))
+      // A picture that is there is done: Azure's would not be taken back as it came.
+      .map((item) => (item.type === "image_generation_call" ? { ...item, status: "completed" } : item));
     expect(kept).toEqual(due);
   });
 
