@@ -116,6 +116,17 @@ describe("a run starts", () => {
   const begin = (state: State, change: object = {}): State =>
     fold(state, { type: "run_started", format: 1, input: [user("go")], options: options(), ...change });
 
+  test("with what the session's earlier runs have spent, if there were any", () => {
+    expect(begin(emptyState)).not.toHaveProperty("spentBefore");
+    const first = begin(emptyState);
+    const spend = { usage: {}, tokens: 7, usd: 0.5, uncounted: 1 };
+    const end = { reason: "completed" } as never;
+    const second = begin({ ...first, run: { ...(first.run as Run), spend, modelCalls: 2, end } });
+    expect(second.spentBefore).toMatchObject({ tokens: 7, usd: 0.5, uncounted: 1, modelCalls: 2 });
+    const third = begin({ ...second, run: { ...(second.run as Run), spend, modelCalls: 1, end } });
+    expect(third.spentBefore).toMatchObject({ tokens: 14, usd: 1, uncounted: 2, modelCalls: 3 });
+  });
+
   test("with everything at zero, and the next number", () => {
     const first = begin(emptyState);
     expect(first.run).toMatchObject({

@@ -504,6 +504,14 @@ describe("a request that is sent again", () => {
       expect(prefix.note(request([a], change)).digest).toBe(requestName(request([a], change)));
   });
 
+  test("is compared with the one that another driver sent, if there was one", () => {
+    const prefix = new Prefix();
+    prefix.follow(() => ({ request: request([a, b]), shape: shape() }));
+    expect(prefix.note(request([a, c])).broke).toBe("message 2");
+    prefix.follow(() => undefined);
+    expect(prefix.note(request([a, c, b]))).not.toHaveProperty("broke");
+  });
+
   test("is compared again if only one part of it is another object", () => {
     const same = { tools: [], settings: {} };
     for (const [one, other] of [

@@ -49,6 +49,15 @@ test("an answer with a call whose arguments are no object is refused: a provider
     expect(() => calling(args)).toThrow('part 0 is not valid: { type: "tool_call", id, name, args: {}');
 });
 
+test("an answer with a call that lacks its id, its name or its raw arguments is refused", () => {
+  const part = { type: "tool_call", id: "1", name: "look", args: {}, rawArgs: "{}" };
+  expect(answerFrom(model, said({ content: [part] })).content).toHaveLength(1);
+  for (const lacking of ["id", "name", "rawArgs"])
+    expect(() => answerFrom(model, said({ content: [{ ...part, [lacking]: undefined }] }))).toThrow(
+      'part 0 is not valid: { type: "tool_call", id, name, args: {}',
+    );
+});
+
 describe("a failure", () => {
   const failed = (options: object): object => failureFrom(model, new RondoError("network", "gone", options));
 

@@ -8,6 +8,7 @@ import {
   decide,
   emptyState,
   type Fact,
+  type Message,
   next,
   type Phase,
   phaseOf,
@@ -18,7 +19,8 @@ import {
   userText,
 } from "@rondo/core";
 import { describe, expect, test } from "vitest";
-import { withRun } from "../../src/loop/state.ts";
+import { Log } from "../../src/loop/log.ts";
+import { hasNothingToAnswer, withRun } from "../../src/loop/state.ts";
 import { acting, answerOf, callOf, finished, rules, stateOf, toolOf, unknownCall } from "./support.ts";
 
 const { texts } = rules;
@@ -559,6 +561,19 @@ describe("a run that finishes", () => {
     // One that was asked for before the landing has only its clocks.
     expect(said(stateOf({ landing, call: modelCall }, { now: until }))).toStrictEqual({ do: "wait" });
     expect(next(stateOf({ call }, { now: until }), timed(5))).toStrictEqual({ do: "wait" });
+  });
+
+  test("has nothing to answer only if it was started without a message, and its model has not answered", () => {
+    const user = userText("a");
+    const history = Log.of<Message>([user, answerOf([{ type: "text", text: "b" }])]);
+    const at = (run: object, given: object = {}): boolean =>
+      hasNothingToAnswer(stateOf(run, { history, ...given }));
+    expect(at({ goesOn: true })).toBe(true);
+    expect(at({ goesOn: true }, { history: Log.of<Message>() })).toBe(true);
+    expect(at({})).toBe(false);
+    expect(at({ goesOn: true, steps: 1 })).toBe(false);
+    expect(at({ goesOn: true, paused: true })).toBe(false);
+    expect(at({ goesOn: true }, { history: Log.of<Message>([user]) })).toBe(false);
   });
 
   test("delivers follow-ups together or one by one, and steering always together", () => {
