@@ -164,7 +164,8 @@ export type {
   WaitingCall,
 } from "./loop/child-facts.ts";
 export { freeAmounts, type Share, sharesOf, spentBy } from "./loop/children.ts";
-export { decide, next, type Row, type Table, table } from "./loop/next.ts";
+export type { Row } from "./loop/deciding/row.ts";
+export { decide, next, type Table, table } from "./loop/next.ts";
 export { type Phase, phaseOf } from "./loop/phase.ts";
 export * from "./loop/records.ts";
 export { reduce, reduceAll } from "./loop/reduce.ts";

@@ -256,7 +256,7 @@ class HttpModel implements Model {
     return { refused: this.#emptyIsOverflow(error, body, wire.body.length), response: refusal };
   }
 
-  /** The answer, or an error if the prompt left no room for one. Warns if some of the prompt may have been cut. */
+  /** The answer, or an error if nothing here can do what it asks for, or the prompt left no room for one. Warns if some of the prompt may have been cut. */
   #accepted(answer: AssistantMessage, codec: Codec, io: ModelIo): AssistantMessage {
     const unmet = codec.unmet?.(answer);
     if (unmet !== undefined) throw unmet;

@@ -53,6 +53,7 @@ import {
 } from "./deciding/ending.ts";
 import { judgeTurn } from "./deciding/judge.ts";
 import { compactionDue, guarded, tooLarge, trimmed } from "./deciding/making-room.ts";
+import { type Row, row } from "./deciding/row.ts";
 import {
   callHooks,
   callModel,
@@ -73,18 +74,6 @@ import {
   stepOf,
   transformedOf,
 } from "./state.ts";
-
-/** One row of the table. */
-export interface Row {
-  /** When this row applies, in words: `rondo explain` shows them. */
-  when: string;
-  /** What is done then, in words. */
-  does: string;
-  /** The phases that may follow. */
-  to: readonly Phase[];
-  /** The action, or undefined when the row does not apply. */
-  act(state: RunState, rules: Rules): Action | undefined;
-}
 
 export type Table = { readonly [phase in Phase]: readonly Row[] };
 
@@ -397,10 +386,6 @@ export function decide(state: State, rules: Rules, rows: Table = table): { actio
     if (action !== undefined) return { action, row: one };
   }
   throw new Error(`no row of the table applies in phase ${phase}: this is a defect of the table`);
-}
-
-function row(when: string, does: string, to: readonly Phase[], act: Row["act"]): Row {
-  return { when, does, to, act };
 }
 
 function leftBehind(to: readonly Phase[]): Row {

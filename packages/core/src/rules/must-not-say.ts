@@ -19,7 +19,7 @@ interface MustNotSayOptions {
 const defaultNote =
   "Your answer was rejected because it contained something that must not be said. Answer again without it.";
 
-/** A text would match everywhere, and so every answer. */
+/** An empty text, or a pattern that matches one, would occur in every answer. */
 const isEmpty = (given: unknown): boolean => (given instanceof RegExp ? given.test("") : given === "");
 const isWord = (given: unknown): boolean =>
   (typeof given === "string" || given instanceof RegExp) && !isEmpty(given);

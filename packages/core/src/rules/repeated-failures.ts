@@ -7,8 +7,9 @@
 import { type Check, checkGiven, text as isText, membersOf, object, recordOf } from "../checks.ts";
 import { canonical } from "../json/digest.ts";
 import { Names } from "../loop/log.ts";
-import { type Call, callIn } from "../loop/state.ts";
+import type { Call } from "../loop/state.ts";
 import type { JsonObject } from "../message.ts";
+import { onFinished } from "./call-results.ts";
 import type { Rule } from "./rule.ts";
 
 export interface SkipRepeatedFailures {
@@ -38,10 +39,9 @@ export function skipRepeatedFailures(options: SkipRepeatedFailures = {}): Rule {
     version: 1,
     init: () => Names.empty(),
     fold: {
-      tool_finished(failed, { call: key, result }, { run }) {
-        const call = result.code === "threw" ? callIn(run, key) : undefined;
-        return call === undefined || call.result !== undefined ? failed : failed.add(nameOf(call));
-      },
+      tool_finished: onFinished((failed, call, { code }) =>
+        code === "threw" ? failed.add(nameOf(call)) : failed,
+      ),
     },
     judgeCall(failed, call) {
       if (!failed.has(nameOf(call))) return undefined;

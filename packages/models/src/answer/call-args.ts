@@ -46,7 +46,7 @@ export const holds = (input: Json | undefined): input is Json =>
   typeof input === "object" && input !== null ? Object.keys(input).length > 0 : !isNothing(input);
 
 /** What protocols call a call's arguments. */
-const names = ["arguments", "args", "input", "parameters"];
+export const argumentNames: readonly string[] = ["arguments", "args", "input", "parameters"];
 
 /**
  * A call's arguments, under another protocol's name if there are none under its own (F087): if they were ignored, the call
@@ -55,7 +55,7 @@ const names = ["arguments", "args", "input", "parameters"];
 export function argsIn(call: object, own: "arguments" | "args" | "input" | "partial_json"): Json | undefined {
   const members = call as JsonObject;
   const told = members[own];
-  return holds(told) ? told : (names.map((name) => members[name]).find(holds) ?? told);
+  return holds(told) ? told : (argumentNames.map((name) => members[name]).find(holds) ?? told);
 }
 
 /** Whether there are no arguments, or an empty object, as a value or as text. */

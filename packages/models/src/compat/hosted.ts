@@ -4,27 +4,8 @@
 // accepts a field for some models only, the row says what all of them accept: a user can switch it on (`compat`), while a
 // refused request helps nobody.
 
-import { nova } from "./self-hosted.ts";
 import type { CompatibleServer, HostedServer } from "./server.ts";
-
-/** Fields that only OpenAI and its closest relatives accept; the others refuse or ignore them. */
-const openaiOnly: string[] = [
-  "store",
-  "metadata",
-  "safety_identifier",
-  "prompt_cache_retention",
-  "verbosity",
-  "prediction",
-  "web_search_options",
-  "modalities",
-  "audio",
-];
-const penalties: string[] = ["frequency_penalty", "presence_penalty"];
-
-/** Models that OpenAI calls reasoning models: they have the role developer, not system. */
-const developer = { match: /^(?:o\d|gpt-[5-9])/i, compat: { systemRole: "developer" } } as const;
-/** gpt-oss, wherever it is served: its channels leak where the server's parser fails. */
-const gptOss = { match: /gpt-oss/i, compat: { harmony: true } } as const;
+import { developer, gptOss, nova, openaiOnly, penalties } from "./shared.ts";
 
 export const hostedServers: { readonly [name in HostedServer]: CompatibleServer } = {
   openai: {

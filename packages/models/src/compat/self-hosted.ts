@@ -4,13 +4,8 @@
 // obeys control tokens in any text that it is given.
 
 import type { CompatibleServer, SelfHostedServer } from "./server.ts";
+import { gptOss, nova } from "./shared.ts";
 
-const gptOss = { match: /gpt-oss/i, compat: { harmony: true } } as const;
-/** Wherever it is served, it writes its thinking in tags of its own. */
-export const nova: NonNullable<CompatibleServer["models"]>[number] = {
-  match: /\bnova-(?:\d-)?(?:micro|lite|pro|premier)\b/i,
-  compat: { thinkTags: "nova" },
-};
 /** Chat templates that open the block themselves: without the server's parser only its end is in the answer. */
 const opened = { match: /deepseek-r1|qwq|thinking-2507/i, compat: { thinkTags: "starts_inside" } } as const;
 

@@ -17,7 +17,8 @@ import {
   some,
 } from "../../checks.ts";
 import { placeIn } from "../../loop/call-key.ts";
-import { type Call, callIn } from "../../loop/state.ts";
+import type { Call } from "../../loop/state.ts";
+import { onFinished } from "../call-results.ts";
 import type { Decision, Judgement, Rule } from "../rule.ts";
 import { type DetectorName, detect, detectorNames, type Finding, type Thresholds } from "./detectors.ts";
 import { type Entry, entryOf, nameOf, type Window } from "./window.ts";
@@ -76,13 +77,12 @@ export function loopDetection(options: LoopDetection = {}): Rule<LoopDetectionMe
         if (rule !== name) return memory;
         return { ...memory, warned: new Map(memory.warned).set(String(subject), Number(count)) };
       },
-      tool_finished(memory, { call: key, result }, { run }) {
-        const call = result.code === "repeated" ? undefined : callIn(run, key);
-        if (call === undefined || call.result !== undefined) return memory;
+      tool_finished: onFinished((memory, call, result) => {
+        if (result.code === "repeated") return memory;
         // Only calls that were tried count: not those that were skipped, refused or cut off before they could run.
         if (call.startedAt === undefined && result.code !== "unknown_tool") return memory;
         return add(memory, entryOf(call, result, isPoll(call)), size);
-      },
+      }),
     },
     decide(memory): Decision | undefined {
       const newest = memory.window.at(-1);

@@ -8,7 +8,7 @@
 //   without a number, a new id or a new name opens a call, and everything else belongs to the last one.
 
 import type { Json, JsonObject } from "@rondo/core";
-import { argsIn } from "../../answer/call-args.ts";
+import { argsIn, argumentNames } from "../../answer/call-args.ts";
 import type { Answer } from "../../answer.ts";
 import { countIn, numberIn, objectIn, parseJson, textIn } from "../../json-values.ts";
 import { functionIn } from "./chunk.ts";
@@ -36,9 +36,10 @@ export interface Fragment {
   extra: { [member: string]: Json } | undefined;
 }
 
-const known: ReadonlySet<string> = new Set(
-  "index id type function custom name arguments args input parameters __proto__".split(" "),
-);
+const known: ReadonlySet<string> = new Set([
+  ..."index id type function custom name __proto__".split(" "),
+  ...argumentNames,
+]);
 /** Members of a function that gateways give a meaning of their own, and want back there: LiteLLM's thought signatures (F110). */
 const ownOfFunction = "provider_specific_fields";
 
