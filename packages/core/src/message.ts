@@ -164,7 +164,13 @@ export interface ToolMessage {
   ref?: string;
   /** Plain JSON from the tool, for programs (`toolResult(text, { details })`). Never sent. */
   details?: Json;
+  /** Names of tools with `when: "offered"` that it offered. Some protocols take the definition of such a tool here (`ModelFacts.offersInPlace`). */
+  offers?: string[];
 }
+
+/** The names of the tools that a result offered. A history may come from elsewhere: what is no list of names is none. */
+export const offersOf = ({ offers }: ToolMessage): readonly string[] =>
+  Array.isArray(offers) ? offers.filter((name) => typeof name === "string") : [];
 
 export type Message = SystemMessage | UserMessage | AssistantMessage | ToolMessage;
 

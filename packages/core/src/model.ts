@@ -60,6 +60,8 @@ export interface ModelRequest {
   system?: string;
   messages: MessageList;
   tools: readonly ToolDefinition[];
+  /** Tools that wait until a result offers them (`when: "offered"`). The model is not told of them. Absent: there are none. */
+  waiting?: readonly ToolDefinition[];
   toolChoice: ToolChoice;
   settings: Settings;
   /** JSON Schema that the answer's text must satisfy. Set only if the model supports one natively. */
@@ -109,6 +111,8 @@ export interface ModelFacts {
   output?: "native" | "native_without_tools" | "none";
   /** Its native JSON Schemas allow only objects with named members. A typed output with arbitrary keys (`z.record`) is then asked for with a tool. Default: false. */
   closedOutput?: boolean;
+  /** It is told of a tool that a result offered where that result is, so that the front of the request stays the same. Default: false. */
+  offersInPlace?: boolean;
 }
 
 export interface Model {

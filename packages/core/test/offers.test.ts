@@ -1,6 +1,16 @@
 // Tools that are there once a result has offered them.
 
-import { Agent, memoryJournal, type Tool, textOf, tool, toolResult, toolWith } from "@rondo/core";
+import {
+  Agent,
+  type Message,
+  memoryJournal,
+  type Tool,
+  textOf,
+  tool,
+  toolResult,
+  toolWith,
+  userText,
+} from "@rondo/core";
 import { call, say, scripted, type Turn } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 
@@ -96,5 +106,69 @@ describe("a tool that waits to be offered", () => {
     expect(() => tool({ ...skill, inputSchema: {}, description: "d", deferLoading: true } as never)).toThrow(
       'when: "offered"',
     );
+  });
+
+  test("is waiting until then, and named by the result from then on, even if its text is trimmed away", async () => {
+    const mind = model(call("load_skill"), call("read"), call("read"));
+    const read = named("read", () => "x".repeat(20_000));
+    const context = { window: 100_000, trim: { budgetTokens: 6_000 }, compaction: null };
+    const long = {
+      ...skill,
+      execute: () => toolResult("y".repeat(20_000), { offers: ["deploy", "read", "fly"] }),
+    };
+    const { messages } = await new Agent({ model: mind, tools: [deploy, long, rollBack, read], context }).run(
+      "go",
+    );
+    expect(mind.requests.map(({ waiting }) => waiting?.map(({ name }) => name).join(" "))).toEqual([
+      "deploy roll_back",
+      ...["roll_back", "roll_back", "roll_back"],
+    ]);
+    const results = messages.flatMap((one) => (one.role === "tool" ? [one] : []));
+    expect(results.map(({ offers }) => offers)).toEqual([["deploy"], undefined, undefined]);
+    expect(results.map((one) => textOf(one).slice(0, 12))[0]).toBe("[tool output");
+  });
+
+  test("is not waiting if a hook chose it for the step, nor in a landing without tools", async () => {
+    const chosen = model(call("load_skill"));
+    const prepareStep = ({ step }: { step: number }) =>
+      step === 1 ? { tools: ["load_skill", "roll_back"] } : undefined;
+    await new Agent({ model: chosen, tools, hooks: { prepareStep } }).run("go");
+    expect(chosen.requests.map(({ waiting }) => waiting?.map(({ name }) => name))).toEqual([
+      ["deploy"],
+      undefined,
+    ]);
+    const landing = model(call("load_skill"));
+    await new Agent({ model: landing, tools, maxSteps: 1, landing: { tools: "omitted" } }).run("go");
+    expect(landing.requests.map(({ waiting }) => waiting?.length)).toEqual([2, undefined]);
+  });
+
+  test("is there if the history of a run was kept elsewhere, whatever else its results say they offer", async () => {
+    const { messages } = await new Agent({ model: model(call("load_skill")), tools }).run("go");
+    const mind = model();
+    const strange = messages.map((one) =>
+      one.role === "assistant" ? one : { ...one, offers: one.role === "tool" ? one.offers : "deploy" },
+    );
+    await new Agent({ model: mind, tools }).run([...strange, userText("again")] as Message[]);
+    expect(offeredIn(mind)).toEqual(["load_skill deploy roll_back"]);
+    const garbled = model();
+    const broken = messages.map((one) => (one.role === "tool" ? { ...one, offers: "deploy" } : one));
+    await new Agent({ model: garbled, tools }).run([...broken, userText("again")] as Message[]);
+    expect(offeredIn(garbled)).toEqual(["load_skill"]);
+  });
+
+  test("breaks the front of a request, unless its model is told of it in place", async () => {
+    const broke = async (facts: object): Promise<unknown[]> => {
+      const mind = scripted([call("load_skill"), call("deploy"), say("done")], { facts });
+      const told: unknown[] = [];
+      const prepareStep = ({ step }: { step: number }): object =>
+        step === 3 ? { tools: ["deploy", "roll_back"] } : {};
+      await new Agent({ model: mind, tools, hooks: { prepareStep } }).run("go", {
+        onEvent: (event) => void (event.type === "request" && told.push(event.broke)),
+      });
+      return told;
+    };
+    const front = "system or tools";
+    expect(await broke({})).toEqual([undefined, front, front]);
+    expect(await broke({ offersInPlace: true })).toEqual([undefined, undefined, front]);
   });
 });

@@ -176,6 +176,7 @@ const modelOptions = membersOf<ModelOptions>(
       tools: flag,
       output: oneOf("native", "native_without_tools", "none"),
       closedOutput: flag,
+      offersInPlace: flag,
     }),
     compat: object,
     keepRaw: flag,

@@ -33,6 +33,8 @@ export interface SeenRequest {
   system?: string;
   messages: Message[];
   tools: ToolDefinition[];
+  /** Tools that wait until a result offers them. */
+  waiting?: ToolDefinition[];
   toolChoice: ToolChoice;
   settings: Settings;
   outputSchema?: JsonObject;

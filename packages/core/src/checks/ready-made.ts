@@ -49,6 +49,7 @@ const knownFacts = membersOf<ModelFacts>(
     tools: flag,
     output: oneOf("native", "native_without_tools", "none"),
     closedOutput: flag,
+    offersInPlace: flag,
   },
   [],
   "let_pass",

@@ -107,9 +107,9 @@ export function resultText(message: Message): string {
 
 export const hasFile = (message: Message): boolean => partsOf(message).some((part) => part.type === "file");
 
-/** A result with one text in place of its content, the ref of its full text, and no members that a result does not have. */
+/** A result with one text in place of its content, the ref of its full text, the tools it offers, and no members that a result does not have. */
 export function withText(result: ToolMessage, text: string): ToolMessage {
-  const { role, callId, name, isError } = result;
+  const { role, callId, name, isError, offers } = result;
   const ref = storedRef(result);
   return {
     role,
@@ -118,6 +118,7 @@ export function withText(result: ToolMessage, text: string): ToolMessage {
     content: [{ type: "text", text }],
     isError,
     ...(ref === undefined ? {} : { ref }),
+    ...(offers === undefined ? {} : { offers }),
   };
 }
 

@@ -22,6 +22,8 @@ export interface RequestShape {
   by: string[];
   /** How many messages at the end are sent only this once. */
   notes: number;
+  /** The model is told of an offered tool where the result is that offered it (`ModelFacts.offersInPlace`). */
+  offersInPlace?: true;
 }
 
 /** The one thing to do now. `until`: come back at this time even if nothing happened. */

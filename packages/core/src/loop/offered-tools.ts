@@ -14,10 +14,9 @@ export const definitionsOf: (tools: readonly ToolFacts[]) => readonly ToolDefini
  * The tools that exist now: those that read kept texts only once there is one to read; and those that wait to be offered after all
  * others, in the order in which results offered them, so that what a request begins with changes as little as possible.
  */
-export function knownTools({ options, readable, offered }: State): readonly ToolFacts[] {
-  if (options === undefined) return [];
-  const { always, readers } = offered === undefined ? unasked(options.tools) : asked(offered)(options.tools);
-  return readable ? readers : always;
+export function knownTools(state: State): readonly ToolFacts[] {
+  const { always, readers } = knownIn(state);
+  return state.readable ? readers : always;
 }
 
 /** The tools that the model is offered now: without hidden ones, and only those that the prepareStep hook chose, if it did; then also one that waits to be offered. */
@@ -28,36 +27,53 @@ export function offeredTools(state: RunState): readonly ToolFacts[] {
   const chosen = (landing === undefined ? preparedOf(run) : prepared)?.tools;
   const tools = knownTools(state);
   if (hidden.length === 0 && chosen === undefined) return tools;
-  const among = chosen === undefined ? tools : [...tools, ...waiting(state, tools)];
+  const among = chosen === undefined ? tools : [...tools, ...knownIn(state).waiting];
   return among.filter(
     ({ definition: { name } }) => !hidden.includes(name) && (chosen === undefined || chosen.includes(name)),
   );
 }
 
-const waiting = ({ options }: RunState, known: readonly ToolFacts[]): readonly ToolFacts[] =>
-  options.tools.filter((one) => one.when === "offered" && !known.includes(one));
+/** The tools that wait until a result offers them, and that are not offered now. */
+export function waitingTools(state: RunState): readonly ToolFacts[] {
+  const { waiting } = knownIn(state);
+  // A hook may have chosen some of them.
+  if (waiting.length === 0 || preparedOf(state.run)?.tools === undefined) return waiting;
+  const offered = offeredTools(state);
+  return waiting.filter((one) => !offered.includes(one));
+}
 
-/** Before and after there is a kept text to read. */
+/** Before and after there is a kept text to read; and those that wait to be offered. */
 interface Known {
   readonly always: readonly ToolFacts[];
   readonly readers: readonly ToolFacts[];
+  readonly waiting: readonly ToolFacts[];
 }
 
-/** The tools that no result has to offer. The same list gives the same lists. */
+const knownIn = ({ options, offered }: State): Known => {
+  const tools = options?.tools ?? [];
+  return offered === undefined ? unasked(tools) : asked(offered)(tools);
+};
+
+/** Before any result has offered a tool. The same list gives the same lists. */
 const unasked = oncePer((tools: readonly ToolFacts[]): Known => {
   const readers = without("offered", tools);
-  return { always: without("capped", readers), readers };
+  const waiting = readers === tools ? [] : tools.filter(({ when }) => when === "offered");
+  return { always: without("capped", readers), readers, waiting };
 });
 
 /** With those that were offered. The same two lists give the same lists. */
 const asked = oncePer((offered: readonly string[]) =>
   oncePer((tools: readonly ToolFacts[]): Known => {
-    const { always, readers } = unasked(tools);
+    const { always, readers, waiting } = unasked(tools);
     const more = offered.flatMap((name) => {
       const one = toolNamed(tools, name);
       return one?.when === "offered" ? [one] : [];
     });
-    return { always: [...always, ...more], readers: [...readers, ...more] };
+    return {
+      always: [...always, ...more],
+      readers: [...readers, ...more],
+      waiting: waiting.filter((one) => !more.includes(one)),
+    };
   }),
 );
 

@@ -3,7 +3,7 @@
 // `reduce` is total: a record that does not fit the state changes nothing. To its callers it is pure. Its cost does not
 // grow with the history: no record is read twice, no history is copied.
 
-import { callsOf } from "../message.ts";
+import { callsOf, offersOf } from "../message.ts";
 import type { Rules } from "../rules/rule.ts";
 import { spentInSession } from "./children.ts";
 import {
@@ -22,7 +22,16 @@ import { answerQuestion, askQuestion } from "./folding/question.ts";
 import { compact, endSummary, newCompaction, startSummary, trim } from "./folding/shrink.ts";
 import { spendMore } from "./folding/spend.ts";
 import { reopen } from "./folding/takeover.ts";
-import { approve, changeCall, finishModel, finishTool, judge, mapCalls, reconcile } from "./folding/turn.ts";
+import {
+  alsoOffered,
+  approve,
+  changeCall,
+  finishModel,
+  finishTool,
+  judge,
+  mapCalls,
+  reconcile,
+} from "./folding/turn.ts";
 import { windowsOf } from "./folding/windows.ts";
 import { Log, Names } from "./log.ts";
 import type { LogRecord, RecordOf } from "./records.ts";
@@ -172,10 +181,13 @@ function startRun(state: State, record: RecordOf<"run_started">): State {
   if (options === undefined) return state;
   const base = record.history === undefined ? state.history : Log.of(record.history);
   let ids = record.history === undefined ? state.ids : Names.empty();
+  const offers: string[] = [];
   for (const message of [...(record.history ?? []), ...record.input])
     if (message.role === "assistant") for (const call of callsOf(message)) ids = ids.add(call.id);
+    else if (message.role === "tool") offers.push(...offersOf(message));
   return {
     ...takeLeft(state),
+    ...(offers.length === 0 ? {} : alsoOffered(state, offers)),
     options,
     ids,
     history: base.push(...record.input),

@@ -10,7 +10,7 @@ import { offersOutput, outputWay, toolsWithOutput, type Way } from "../output/wa
 import { objectSchema } from "../output/wrapped.ts";
 import type { Rules } from "../rules/rule.ts";
 import { Log } from "./log.ts";
-import { definitionsOf, offeredTools } from "./offered-tools.ts";
+import { definitionsOf, offeredTools, waitingTools } from "./offered-tools.ts";
 import { besideOf, notesOf } from "./request/notes.ts";
 import { ofParts, without, withoutSettings } from "./request/omissions.ts";
 import { stepSettings } from "./request/step-settings.ts";
@@ -44,14 +44,17 @@ function askedOutput(state: RunState): { asked: OutputOptions; way: Way } | unde
 function toolsOf(
   state: RunState,
   output: ReturnType<typeof askedOutput>,
-): Pick<ModelRequest, "tools" | "toolChoice"> {
+): Pick<ModelRequest, "tools" | "waiting" | "toolChoice"> {
   const { options, run } = state;
   const omits = run.landing !== undefined && options.landing?.omitTools === true;
+  const waiting = omits ? [] : waitingTools(state);
   // The tools stay declared even when they must not be called: their calls are in the history, and the prefix stays the same.
-  return toolsWithOutput(omits ? [] : definitionsOf(offeredTools(state)), output?.asked, output?.way, {
+  const tools = toolsWithOutput(omits ? [] : definitionsOf(offeredTools(state)), output?.asked, output?.way, {
     toolless: run.landing !== undefined || run.output !== undefined,
     toolChoice: preparedOf(run)?.toolChoice ?? options.toolChoice,
   });
+  const hasBoth = waiting.length > 0 && tools.tools.length > 0;
+  return hasBoth ? { ...tools, waiting: definitionsOf(waiting) } : tools;
 }
 
 /** The tool choice of the request that is sent now, and until its answer is judged, of the request that it answers. */

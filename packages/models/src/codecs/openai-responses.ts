@@ -15,6 +15,7 @@ import {
 } from "../refusals/roles.ts";
 import { plainerSchemas, refusesGrammars, refusesStrict } from "../refusals/schema.ts";
 import { classifyHttpError } from "../transport/errors.ts";
+import { tellsInPlace } from "./in-place.ts";
 import { lacksLevels } from "./levels.ts";
 import { noAnswer } from "./no-answer.ts";
 import { speaker, streamError } from "./openai/errors.ts";
@@ -123,6 +124,8 @@ function learned({ status, body }: ErrorResponse, target: Target): Target["compa
   if (unknownStrict.test(words) && !compat.omit.includes("strict"))
     return { ...target.compat, strictTools: false, omit: [...compat.omit, "strict"] };
   if (compat.strictTools && refusesStrict.test(words)) return { ...target.compat, strictTools: false };
+  if (tellsInPlace(target) && words.includes("additional_tools"))
+    return { ...target.compat, offersInPlace: false };
   const lacking = lacksLevels(words, target);
   if (lacking !== undefined) return lacking;
   const field = unknownField.exec(words)?.slice(1).find(Boolean)?.toLowerCase();

@@ -6,6 +6,7 @@ import type { ProviderOptions } from "../model-options.ts";
 import { createModel } from "../provider.ts";
 import { keyHeader } from "../request-head.ts";
 import { anthropicMessages } from "./codecs.ts";
+import { claudeFacts } from "./in-place.ts";
 import { leftInTexts, readAt } from "./left-in-texts.ts";
 import { claudeOutput } from "./output.ts";
 
@@ -25,7 +26,7 @@ export function anthropic(model: string, options: ProviderOptions = {}): Model {
     provider: "anthropic",
     model,
     baseURL,
-    defaults: { compat: leftInTexts(baseURL) },
+    defaults: { compat: leftInTexts(baseURL), facts: claudeFacts(model) },
     authorize: byKey,
     keyVariables,
     environmentKey: () => {

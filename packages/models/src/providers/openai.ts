@@ -6,6 +6,7 @@ import type { LazyCodec, ProviderOptions } from "../model-options.ts";
 import { createModel } from "../provider.ts";
 import { openaiChat, openaiResponses } from "./codecs.ts";
 import { keyIn } from "./environment-key.ts";
+import { gptFacts } from "./in-place.ts";
 import { leftInTexts, readAt } from "./left-in-texts.ts";
 import { chatOutput } from "./output.ts";
 
@@ -40,6 +41,7 @@ function over(codec: LazyCodec, model: string, options: OpenaiOptions): Model {
     model,
     baseURL,
     defaults: {
+      ...(codec === openaiChat ? {} : { facts: gptFacts(model) }),
       compat: { ...leftInTexts(baseURL), ...own },
       headers: {
         ...(organization === undefined ? {} : { "openai-organization": organization }),

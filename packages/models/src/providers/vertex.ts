@@ -10,6 +10,7 @@ import type { Authorize, ProviderOptions } from "../model-options.ts";
 import { createModel } from "../provider.ts";
 import { bearer } from "../request-head.ts";
 import { anthropicOnVertex, googleGenerativeAi } from "./codecs.ts";
+import { claudeFacts } from "./in-place.ts";
 import { leftInTexts, readAt } from "./left-in-texts.ts";
 import { claudeOutput, googleOutput } from "./output.ts";
 
@@ -58,6 +59,7 @@ export function vertex(model: string, options: VertexOptions = {}): Model {
     model,
     baseURL,
     defaults: {
+      ...(claude ? { facts: claudeFacts(model) } : {}),
       compat: {
         ...leftInTexts(baseURL),
         variant: "vertex",

@@ -103,6 +103,11 @@ export function callModel(state: RunState, rules: Rules): Action {
     model: modelInUse(run),
     request,
     ...(stages.length === 0 ? {} : { stages }),
-    shape: { rewritten: [...state.rewritten], by, notes: request.messages.length - messages.length },
+    shape: {
+      rewritten: [...state.rewritten],
+      by,
+      notes: request.messages.length - messages.length,
+      ...(state.options.models[modelInUse(run)]?.facts?.offersInPlace ? { offersInPlace: true } : {}),
+    },
   };
 }

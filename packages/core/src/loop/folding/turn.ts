@@ -151,8 +151,16 @@ export function noteKept(state: State, run: Run, call: Call, result: CallResult)
     ledger: foldLedger(state.ledger, noted, run.steps),
     ...(ref === undefined ? {} : { outputs: state.outputs.push(ref) }),
     ...(cut ? { readable: true as const } : {}),
-    ...(offers === undefined ? {} : { offered: [...new Set([...(state.offered ?? []), ...offers])] }),
+    ...alsoOffered(state, offers),
   };
+}
+
+/** With the tools that a result, or a message of a history from elsewhere, offers. */
+export function alsoOffered(
+  { offered }: State,
+  offers: readonly string[] | undefined,
+): Pick<State, "offered"> {
+  return offers === undefined ? {} : { offered: [...new Set([...(offered ?? []), ...offers])] };
 }
 
 /** Whether a result ends its run. */
@@ -240,6 +248,7 @@ function closeTurn(state: State, run: Run): State {
   for (const { id, name, result, settled } of turn.calls) {
     if (result === undefined || !settled) return open;
     const { content, isError, ref, details } = result;
+    const offers = waitingAmong(state, result.offers);
     results.push({
       role: "tool",
       callId: id,
@@ -248,6 +257,7 @@ function closeTurn(state: State, run: Run): State {
       isError,
       ...(ref === undefined ? {} : { ref }),
       ...(details === undefined ? {} : { details }),
+      ...(offers === undefined ? {} : { offers }),
     });
   }
   const closed = { ...run, stepBegun: undefined, turn: undefined };
@@ -260,6 +270,12 @@ function closeTurn(state: State, run: Run): State {
     // An answer without parts is not stored: every provider would refuse it.
     ...(judged.store && turn.message.content.length > 0 ? kept(state, turn, results) : {}),
   };
+}
+
+/** Of the names of tools that a result offers, those of tools that wait for it. Undefined: none. */
+function waitingAmong({ options }: State, offers: CallResult["offers"]): string[] | undefined {
+  const names = offers?.filter((name) => toolNamed(options?.tools ?? [], name)?.when === "offered");
+  return names === undefined || names.length === 0 ? undefined : names;
 }
 
 /**

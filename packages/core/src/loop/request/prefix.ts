@@ -4,7 +4,7 @@
 // front, an event says what. The cost is that of what is new: each message is hashed once, and the hashes are chained.
 
 import { canonical, joined, numberOf } from "../../json/digest.ts";
-import type { Json, Message } from "../../message.ts";
+import { type Json, type Message, offersOf } from "../../message.ts";
 import type { ModelRequest } from "../../model.ts";
 import type { RequestShape } from "../action.ts";
 import { Log } from "../log.ts";
@@ -20,6 +20,7 @@ const asItIs: RequestShape = { rewritten: [], by: [], notes: 0 };
 
 interface Front {
   system: string | undefined;
+  tools: ModelRequest["tools"];
   name: number;
 }
 
@@ -29,7 +30,7 @@ const fronts = new WeakMap<ModelRequest["tools"], Front>();
 function frontOf({ system, tools }: ModelRequest): Front {
   let front = fronts.get(tools);
   if (front === undefined || front.system !== system) {
-    front = { system, name: numberOf((system ?? "") + canonical(tools as unknown as Json)) };
+    front = { system, tools, name: numberOf((system ?? "") + canonical(tools as unknown as Json)) };
     fronts.set(tools, front);
   }
   return front;
@@ -42,6 +43,17 @@ export const requestName = (request: ModelRequest): string => new Prefix().note(
 export interface Sent {
   request: ModelRequest;
   shape: RequestShape;
+}
+
+/** Whether a front only has more tools than the one before, which the new messages offer. @param from the first new message */
+function onlyOffers(before: Front, now: Front, messages: Log<Message>, from: number): boolean {
+  if (before.system !== now.system || before.tools.some((tool, at) => tool !== now.tools[at])) return false;
+  const offered = new Set<string>();
+  for (let at = from; at < messages.length; at += 1) {
+    const message = messages.at(at);
+    if (message?.role === "tool") for (const name of offersOf(message)) offered.add(name);
+  }
+  return now.tools.slice(before.tools.length).every(({ name }) => offered.has(name));
 }
 
 /** Follows the requests of one session. */
@@ -80,7 +92,9 @@ export class Prefix {
       request.messages instanceof Log ? (request.messages as Log<Message>) : Log.of([...request.messages]);
     const kept = this.#keep(messages);
     const isOtherFront = before !== undefined && before.name !== front.name;
-    const broke = isOtherFront ? "system or tools" : this.#breakAt(kept, shape);
+    const isInPlace =
+      isOtherFront && shape.offersInPlace === true && onlyOffers(before, front, messages, kept);
+    const broke = isOtherFront && !isInPlace ? "system or tools" : this.#breakAt(kept, shape);
     this.#last = shape;
     const name = joined(joined(front.name, this.#nameRest(request)), this.#nameMessages(messages, kept));
     return { digest: String(name), ...(broke === undefined ? {} : { broke }) };

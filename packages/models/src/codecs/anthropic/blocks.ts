@@ -10,6 +10,7 @@ import {
   isSameOrigin,
   type Json,
   type JsonObject,
+  offersOf,
   type Part,
   type TextPart,
   type ToolCallPart,
@@ -18,6 +19,7 @@ import type { Target } from "../../codec.ts";
 import { jsonOf, objectIn, textIn } from "../../json-values.ts";
 import { argsJson } from "../args-json.ts";
 import { isAccepted, isReadable, textOfFile } from "../files.ts";
+import { tellsInPlace } from "../in-place.ts";
 import { knownType, typeOfFile } from "../media-types.ts";
 import type { Warn } from "../warn.ts";
 import { isBlank } from "./blank-text.ts";
@@ -153,7 +155,8 @@ export function resultBlocks(answered: Answered, target: Target, warn: Warn, sam
   const all = result === undefined ? [] : contentBlocks(result.content, target, warn);
   const isError = result?.isError ?? true;
   const text = (words: string): string => jsonOf({ type: "text", text: words });
-  const { within, behind } = isError ? hoisted(all, call.name, text) : { within: all, behind: [] };
+  const offers = result === undefined || isError || !tellsInPlace(target) ? [] : offersOf(result);
+  const { within, behind } = placed(all, { isError, offers, tool: call.name, text });
   const content = resultContent(within, answered, text);
   const toolset = sameOrigin ? textIn(call.opaque?.toolset_name) : undefined;
   const json = `{"type":"tool_result","tool_use_id":${jsonOf(id)},"content":${content}${isError ? ',"is_error":true' : ""}${
@@ -161,6 +164,24 @@ export function resultBlocks(answered: Answered, target: Target, warn: Warn, sam
   }}`;
   return [withLastMark(json, within), ...behind];
 }
+
+/** What of a result may be in it, and what must follow all results: of an error its files, of one with references all else. */
+function placed(
+  all: readonly Block[],
+  {
+    isError,
+    offers,
+    tool,
+    text,
+  }: { isError: boolean; offers: readonly string[]; tool: string; text: ToText },
+): { within: readonly Block[]; behind: Block[] } {
+  if (offers.length > 0)
+    return { within: offers.map(reference), behind: behindResults(`(What ${tool} returned:)`, all, text) };
+  return isError ? hoisted(all, tool, text) : { within: all, behind: [] };
+}
+
+/** A text as a block. */
+type ToText = (text: string) => string;
 
 /** A result without its files, and the files for after the results, introduced by a text that says whose they are. */
 export function hoisted(
@@ -174,9 +195,19 @@ export function hoisted(
   const files = all.filter((block) => !within.includes(block));
   if (files.length === 0) return { within, behind: [] };
   within.push({ json: text("(Its files stand behind the results.)") });
-  const behind = [{ json: text(`(Files that ${tool} returned:)`) }, ...files];
-  return { within, behind: behind.map((block): Block => ({ ...block, behind: true })) };
+  return { within, behind: behindResults(`(Files that ${tool} returned:)`, files, text) };
 }
+
+/** Blocks for after the results, introduced by a text. */
+function behindResults(said: string, blocks: readonly Block[], text: ToText): Block[] {
+  if (blocks.length === 0) return [];
+  return [{ json: text(said) }, ...blocks].map((block): Block => ({ ...block, behind: true }));
+}
+
+/** Where the model is told of a deferred tool. A result with references may hold nothing else. */
+const reference = (tool: string): Block => ({
+  json: jsonOf({ type: "tool_reference", tool_name: nameToWire(tool, longestName) }),
+});
 
 /** The content of a result, as a JSON list that is never empty. */
 export function resultContent(

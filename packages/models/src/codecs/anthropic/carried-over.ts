@@ -1,8 +1,8 @@
-// The room of what a request carries over from earlier answers besides their blocks: the container in which the provider's
-// code runs, and the tools that the provider's tool search has found.
+// The room of what a request carries over from the history besides its blocks: the container in which the provider's code
+// runs, the tools that the provider's tool search has found, and those that our results have offered.
 //
-// Code that waits for one of our results is lost without its container, and a tool found by a search must be declared as
-// long as the history mentions it: otherwise the provider refuses the request.
+// Code that waits for one of our results is lost without its container, and a tool that was found or offered must be declared
+// as long as the history mentions it: otherwise the provider refuses the request.
 
 import {
   type AssistantMessage,
@@ -14,6 +14,7 @@ import {
 } from "@rondo/core";
 import type { Target } from "../../codec.ts";
 import { listIn, objectIn, textIn } from "../../json-values.ts";
+import { tellsInPlace } from "../in-place.ts";
 import { longestName } from "./blocks.ts";
 import { isContainer } from "./container.ts";
 import { nameToWire } from "./names.ts";
@@ -28,10 +29,18 @@ export interface Carried {
   retired: string[];
   /** The body's member `container`. */
   container: Json | undefined;
+  /** Names of the tools that the model is told of where a result offered them. */
+  inPlace: ReadonlySet<string>;
   waiting: Waiting;
 }
 
-type History = { natives: readonly AssistantMessage[]; turns: readonly Turn[] };
+type History = {
+  natives: readonly AssistantMessage[];
+  turns: readonly Turn[];
+  offered: ReadonlySet<string>;
+};
+
+const none: ReadonlySet<string> = new Set();
 
 /** @param told the provider options */
 export function carriedOn(
@@ -48,7 +57,9 @@ export function carriedOn(
     runs: serverTools.length > 0 && target.compat?.resumesPauses !== false,
     inContainer: namesContainer(container),
   };
-  return { serverTools, retired: retiredTools(request, history, serverTools, target), container, waiting };
+  const inPlace = tellsInPlace(target) ? history.offered : none;
+  const retired = retiredTools(request, { ...history, offered: inPlace }, serverTools, target);
+  return { serverTools, retired, container, inPlace, waiting };
 }
 
 /**
@@ -88,17 +99,20 @@ const namesContainer = (field: Json | undefined): boolean =>
   typeof field === "string" || objectIn(field)?.id !== undefined;
 
 /**
- * Tools called in the history, if none is declared now, and tools found by searches. (The tools of a declared MCP toolset
+ * Tools called in the history, if none is declared now, and tools found by searches or offered in place. (The tools of a declared MCP toolset
  * are not known here, so nothing is added beside one.)
  */
 function retiredTools(
   { tools }: ModelRequest,
-  { turns, natives }: History,
+  { turns, natives, offered }: History,
   serverTools: readonly Json[],
   target: Target,
 ): string[] {
   const called = tools.length > 0 ? [] : calledTools(turns).map((name) => nameToWire(name, longestName));
-  const found = natives.length === 0 ? [] : foundTools(natives, target);
+  const found = [
+    ...(natives.length === 0 ? [] : foundTools(natives, target)),
+    ...[...offered].map((name) => nameToWire(name, longestName)),
+  ];
   if (found.length === 0) return called;
   const own = serverTools.map((tool) => objectIn(tool));
   if (own.some((tool) => tool?.type === "mcp_toolset")) return called;

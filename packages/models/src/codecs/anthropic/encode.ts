@@ -64,11 +64,11 @@ export class AnthropicEncoder implements Encoder {
     const options = optionsOf(asked, carried);
     const tools = this.#tools.blocks(request, options.toolOptions, carried, warn);
     const system = this.#pieces.system(request.system, history.lead, warn);
-    placeMarks(options.mark, { tools, system, messages }, warn);
+    placeMarks(options.mark, { tools: tools.front, system, messages }, warn);
     return {
       path: this.#host.path(target, this.#stream),
       headers: this.#headers(request, options),
-      ...this.#pieces.body(this.#head(options, tools, system), conversation),
+      ...this.#pieces.body(this.#head(options, [...tools.front, ...tools.deferred], system), conversation),
       warnings: [...warnings.values()],
     };
   }

@@ -10,6 +10,7 @@ import { listIn } from "../../json-values.ts";
 import { complaintOf } from "../../refusals/complaint.ts";
 import { refusesNeighbours } from "../../refusals/roles.ts";
 import { plainerSchemas } from "../../refusals/schema.ts";
+import { tellsInPlace } from "../in-place.ts";
 import { lacksLevels } from "../levels.ts";
 
 const missingThinking: RegExp =
@@ -26,6 +27,8 @@ const failed: RegExp = /internal server error/i;
 /** A block of the server's own that it does not take back: it belongs to a feature that is no longer requested. */
 const refusedBlock: RegExp =
   /\bmessages\.\d+\.content\.\d+[^{}]{0,40}: input tag [`'"\\]*([\w-]+)[`'"\\]* found using\b/i;
+/** A server, or a model, that takes no definition of a tool where a result offers it. */
+const deferral: RegExp = /\bdefer_loading\b|\btool[_ ]references?\b/i;
 /** Blocks of an answer that must not be left out. */
 const ownBlocks: ReadonlySet<string> = new Set([
   "text",
@@ -68,6 +71,7 @@ export function learned({ status, body }: ErrorResponse, target: Target): Compat
   // A local server notices only while it runs that its template refuses this, and may answer 500.
   if ((refuses || status === 500) && refusesNeighbours.test(words)) return unless(compat, "alternate", true);
   if (!refuses) return undefined;
+  if (deferral.test(words) && tellsInPlace(target)) return { ...compat, offersInPlace: false };
   const block = refusedBlock.exec(words)?.[1];
   if (block !== undefined && !ownBlocks.has(block)) return withoutBlocks(block, compat);
   // A pattern, a keyword of another draft. Which tool it belongs to changes with the list.

@@ -1,9 +1,13 @@
 // The room of the tools in a request to Anthropic: ours, those that are only in the history, and the provider's own.
+//
+// A deferred tool is declared like any other, but the model is told of it only where a result refers to it. The provider
+// prepares a request differently once it has a deferred tool, so one is declared from the first request on.
 
 import type { Json, JsonObject, ModelRequest, ToolDefinition } from "@rondo/core";
 import type { Target } from "../../codec.ts";
 import { jsonOf, objectIn } from "../../json-values.ts";
 import { anthropicTool } from "../../schemas/codecs.ts";
+import { tellsInPlace } from "../in-place.ts";
 import type { Warn } from "../warn.ts";
 import { isBlank } from "./blank-text.ts";
 import { type Block, longestName } from "./blocks.ts";
@@ -19,32 +23,73 @@ const toolMembers = [
   "input_examples",
 ] as const;
 
+/** The tools of a request: those of which the last may be marked, and behind them the deferred ones, which may not. */
+interface ToolBlocks {
+  front: Block[];
+  deferred: readonly Block[];
+}
+
+/** Our tools of a request, and what they were made from. */
+interface Ours {
+  tools: ModelRequest["tools"];
+  said: unknown;
+  inPlace: ReadonlySet<string>;
+  /** How many tools had been offered in place. */
+  size: number;
+  front: readonly Block[];
+  deferred: readonly Block[];
+}
+
 /** The tools of requests. Each of ours is encoded once; the whole list is reused as long as it and its options stay the same. */
 export class Tools {
   readonly #target: Target;
   readonly #one = new WeakMap<ToolDefinition, { options: string; json: string }>();
-  #last: { tools: ModelRequest["tools"]; said: unknown; blocks: readonly Block[] } | undefined;
+  #last: Ours | undefined;
 
   constructor(target: Target) {
     this.#target = target;
   }
 
   /** @param options extra members of our tools, by tool name */
-  blocks(request: ModelRequest, options: JsonObject, { retired, serverTools }: Carried, warn: Warn): Block[] {
-    return [
-      ...this.#ours(request, options, warn),
-      ...retired.map((name) => retiredTool(name)),
-      ...serverTools.map((tool) => serverTool(tool)),
-    ];
+  blocks(request: ModelRequest, options: JsonObject, carried: Carried, warn: Warn): ToolBlocks {
+    const { retired, serverTools } = carried;
+    const { front, deferred } = this.#ours(request, options, carried, warn);
+    return {
+      front: [
+        ...front,
+        ...retired.map((name) => retiredTool(name)),
+        ...serverTools.map((tool) => serverTool(tool)),
+      ],
+      deferred,
+    };
   }
 
-  #ours({ tools, settings }: ModelRequest, options: JsonObject, warn: Warn): readonly Block[] {
+  #ours(request: ModelRequest, options: JsonObject, { inPlace }: Carried, warn: Warn): Ours {
+    const { tools, settings } = request;
     const said = settings.providerOptions;
-    if (this.#last?.tools !== tools || this.#last.said !== said) {
-      const each = tools.map((tool) => this.#json(tool, objectIn(options[tool.name]), warn));
-      this.#last = { tools, said, blocks: joinedTools(each) };
-    }
-    return this.#last.blocks;
+    const last = this.#last;
+    const { size } = inPlace;
+    if (last?.tools === tools && last.said === said && last.inPlace === inPlace && last.size === size)
+      return last;
+    const json = (tool: ToolDefinition, more?: JsonObject): string => {
+      const own = objectIn(options[tool.name]);
+      return this.#json(tool, more === undefined ? own : { ...own, ...more }, warn);
+    };
+    const offered = size === 0 ? [] : tools.filter(({ name }) => inPlace.has(name));
+    // The provider refuses a request all of whose tools are deferred.
+    const placed = offered.length === tools.length ? [] : offered;
+    const front = placed.length === 0 ? tools : tools.filter((tool) => !placed.includes(tool));
+    const first = tellsInPlace(this.#target) && front.length > 0 ? (request.waiting?.slice(0, 1) ?? []) : [];
+    const ours: Ours = {
+      tools,
+      said,
+      inPlace,
+      size,
+      front: joinedTools(front.map((tool) => json(tool))),
+      deferred: [...placed, ...first].map((tool) => ({ json: json(tool, { defer_loading: true }) })),
+    };
+    this.#last = ours;
+    return ours;
   }
 
   #json(tool: ToolDefinition, own: JsonObject | undefined, warn: Warn): string {

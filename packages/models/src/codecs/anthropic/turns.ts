@@ -12,7 +12,7 @@ import type {
   ToolMessage,
   UserMessage,
 } from "@rondo/core";
-import { callsOf } from "@rondo/core";
+import { callsOf, offersOf } from "@rondo/core";
 import type { Warn, Warning } from "../warn.ts";
 
 export interface Answered {
@@ -50,6 +50,8 @@ class TurnReader {
   turns: Turn[] = [];
   /** The answers with blocks of the provider's own. */
   natives: AssistantMessage[] = [];
+  /** Names of the tools that results offered. */
+  offered: Set<string> = new Set();
   warnings: Warning[] = [];
 
   constructor(wireId: (id: string) => string, api: string) {
@@ -57,7 +59,7 @@ class TurnReader {
     this.#api = api;
   }
 
-  /** Updates `lead`, `turns`, `natives` and `warnings` for this history. `turns` stays the same array as long as it only grows. */
+  /** Updates `lead`, `turns`, `natives`, `offered` and `warnings` for this history. `turns` stays the same array as long as it only grows. */
   read(messages: MessageList): void {
     const known = this.#seen.length;
     const grew = this.#list.length === known && messages.extends?.(this.#list) === true;
@@ -77,6 +79,7 @@ class TurnReader {
     this.lead = [];
     this.turns = [];
     this.natives = [];
+    this.offered = new Set();
     this.warnings = [];
     for (const message of messages) this.#take(message);
   }
@@ -120,8 +123,10 @@ class TurnReader {
   #result(message: ToolMessage): void {
     const asked = this.#open.get(message.callId);
     const next = asked?.find(({ result }) => result === undefined);
-    if (next !== undefined) next.result = message;
-    else if (asked !== undefined)
+    if (next !== undefined) {
+      next.result = message;
+      for (const name of offersOf(message)) this.offered.add(name);
+    } else if (asked !== undefined)
       this.warnings.push({
         code: "second_result",
         message: `a second result of call ${message.callId} (${message.name}) was left out`,

@@ -3,10 +3,18 @@
 // As in Chat Completions the input comes last and pieces are made once, so that each step's body begins like the last
 // one's.
 
-import type { JsonObject, Message, ModelRequest } from "@rondo/core";
+import {
+  type JsonObject,
+  type Message,
+  type ModelRequest,
+  offersOf,
+  type ToolDefinition,
+  type ToolMessage,
+} from "@rondo/core";
 import type { Encoder, Target, WireRequest } from "../../codec.ts";
 import { type Beginning, bodyOf, KeptText } from "../../kept-text.ts";
 import { History } from "../history.ts";
+import { tellsInPlace } from "../in-place.ts";
 import { nameTable, responsesIds, withSigned } from "../openai/names.ts";
 import { bodyHead, jsonHeaders } from "../openai/settings.ts";
 import type { Warning } from "../warn.ts";
@@ -35,6 +43,10 @@ interface Joined {
   callers: Map<string, JsonObject>;
   /** Files that must follow the last result of their turn. */
   files: JsonObject[];
+  /** Names of the tools that the model is told of in the input. */
+  told: Set<string>;
+  /** Those of them that must follow the last result of their turn. */
+  telling: ToolDefinition[];
   /** If roles must alternate: the content of the user's last message, to which more may be added. */
   open: JsonObject[];
 }
@@ -56,6 +68,19 @@ function asItsCall(callId: string, json: string, { custom, callers }: Joined): s
   const called = caller === undefined ? json : calledResult(json, caller);
   return custom.has(callId) ? customResult(called) : called;
 }
+
+/** Notes the tools that a result offers: the model is told of each once, after the results of the turn. */
+function tell(result: ToolMessage, { tools }: ModelRequest, joined: Joined): void {
+  for (const name of offersOf(result)) {
+    const tool = joined.told.has(name) ? undefined : tools.find((one) => one.name === name);
+    if (tool === undefined) continue;
+    joined.told.add(name);
+    joined.telling = [...joined.telling, tool];
+  }
+}
+
+const hiddenOf = ({ told }: Joined, { tools }: ModelRequest): string[] =>
+  [...told].filter((name) => !tools.some((tool) => tool.name === name));
 
 const onward: ResponsesPiece = userItem([{ type: "input_text", text: "Continue." }]);
 
@@ -86,8 +111,8 @@ export class ResponsesEncoder implements Encoder {
     const warnings: Warning[] = [];
     this.#warnings = warnings;
     const head = bodyHead(responsesBody(request, target, compat, warnings));
-    const before = `${head}${this.#tools.encode(request, warnings)},"input":[`;
-    const { beginning, tail } = this.#input(request);
+    const { beginning, tail, told } = this.#input(request);
+    const before = `${head}${this.#tools.encode(request, told, warnings)},"input":[`;
     return {
       path: "/responses",
       headers: jsonHeaders(request, target),
@@ -96,7 +121,29 @@ export class ResponsesEncoder implements Encoder {
     };
   }
 
-  #input(request: ModelRequest): { beginning: Beginning; tail: string } {
+  #input(request: ModelRequest): { beginning: Beginning; tail: string; told: ReadonlySet<string> } {
+    const { compat } = this.#room;
+    const joined = this.#joined(request, "");
+    // A tool that is hidden now must not be told of.
+    const hidden = joined.told.size === 0 ? [] : hiddenOf(joined, request);
+    const held = hidden.length === 0 ? joined : this.#joined(request, hidden.join(" "));
+    const { told } = held;
+    const beginning = held.items.now();
+    const rest = [...held.open, ...held.files];
+    const last = [
+      ...(held.telling.length === 0 ? [] : [this.#told(held.telling)]),
+      ...(rest.length === 0 ? [] : [userItem(rest).json]),
+    ].join(",");
+    // An input without items is refused: all texts may have been blank, or another model's reasoning.
+    if (held.last === undefined && last === "")
+      return { beginning, tail: held.begun ? `,${onward.json}` : onward.json, told };
+    if (compat.noAssistantLast && held.last === "assistant")
+      return { beginning, tail: `,${onward.json}`, told };
+    return { beginning, tail: held.begun && last !== "" ? `,${last}` : last, told };
+  }
+
+  /** The items of a request, as far as they cannot change any more. @param without what makes it differ from usual */
+  #joined(request: ModelRequest, without: string): Joined {
     const { target, compat } = this.#room;
     const stored = isStored(request, target);
     const prompt = compat.instructions || request.system?.trim() === "" ? undefined : request.system;
@@ -108,28 +155,32 @@ export class ResponsesEncoder implements Encoder {
         custom: new Set(),
         callers: new Map(),
         files: [],
+        told: new Set(),
+        telling: [],
         open: [],
       };
       if (prompt !== undefined) this.#append(joined, systemItem(prompt, this.#room));
       return joined;
     };
-    const key = prompt === undefined ? String(stored) : `${stored} ${prompt}`;
-    const held = this.#history.take(request.messages, key, fresh, (to, message) =>
-      this.#add(to, message, stored),
-    );
-    const rest = [...held.open, ...held.files];
-    const last = rest.length === 0 ? "" : userItem(rest).json;
-    // An input without items is refused: all texts may have been blank, or another model's reasoning.
-    if (held.last === undefined && last === "")
-      return { beginning: held.items.now(), tail: held.begun ? `,${onward.json}` : onward.json };
-    if (compat.noAssistantLast && held.last === "assistant")
-      return { beginning: held.items.now(), tail: `,${onward.json}` };
-    return { beginning: held.items.now(), tail: held.begun && last !== "" ? `,${last}` : last };
+    const key = `${without}${stored}${prompt === undefined ? "" : ` ${prompt}`}`;
+    const places = tellsInPlace(target);
+    return this.#history.take(request.messages, key, fresh, (to, message) => {
+      this.#add(to, message, stored);
+      if (places && message.role === "tool" && !message.isError) tell(message, request, to);
+    });
+  }
+
+  #told(tools: readonly ToolDefinition[]): string {
+    return `{"type":"additional_tools","role":"developer","tools":[${this.#tools.items(tools, this.#warnings)}]}`;
   }
 
   #add(joined: Joined, message: Message, stored: boolean): void {
     const piece = this.#piece(message, stored);
     if (piece === undefined) return;
+    if (piece.role !== "tool" && joined.telling.length > 0) {
+      append(joined, this.#told(joined.telling));
+      joined.telling = [];
+    }
     if (piece.role !== "tool" && joined.files.length > 0) {
       const files = userItem(joined.files);
       joined.files = [];

@@ -219,6 +219,8 @@ export class ResponsesTools {
   readonly #compat: OpenaiResponsesCompat;
   readonly #names: NameTable;
   readonly #texts: ToolTexts;
+  /** The tools of the last request without those that the model was told of elsewhere. */
+  #front: { tools: ModelRequest["tools"]; told: number; list: ModelRequest["tools"] } | undefined;
 
   constructor(target: Target, compat: OpenaiResponsesCompat, names: NameTable) {
     this.#target = target;
@@ -227,8 +229,10 @@ export class ResponsesTools {
     this.#texts = new ToolTexts(target, compat, (tool, warnings) => this.#tool(tool, warnings));
   }
 
-  encode(request: ModelRequest, warnings: Warning[]): string {
-    const { tools, settings } = request;
+  /** @param told names of the tools that the input tells of */
+  encode(request: ModelRequest, told: ReadonlySet<string>, warnings: Warning[]): string {
+    const { settings } = request;
+    const tools = this.#without(told, request.tools);
     const target = this.#target;
     const own = ownTools(request, target);
     const custom = this.#customNames(own);
@@ -237,6 +241,19 @@ export class ResponsesTools {
     const items = this.#texts.items(functions, own, warnings);
     const choice = this.#choice(request, warnings);
     return `,"tools":[${items}]${choiceMembers(choice, settings, this.#compat, target, warnings)}`;
+  }
+
+  /** Tools as the items of a list. */
+  items(tools: readonly ToolDefinition[], warnings: Warning[]): string {
+    return tools.map((tool) => this.#texts.text(tool, warnings)).join(",");
+  }
+
+  /** The same lists give the same list. */
+  #without(told: ReadonlySet<string>, tools: ModelRequest["tools"]): ModelRequest["tools"] {
+    if (told.size === 0) return tools;
+    if (this.#front?.tools !== tools || this.#front.told !== told.size)
+      this.#front = { tools, told: told.size, list: tools.filter(({ name }) => !told.has(name)) };
+    return this.#front.list;
   }
 
   /** The caller's custom tools: each replaces the function of that name. */

@@ -6,6 +6,7 @@
 import type { JsonObject } from "@rondo/core";
 import { isObject, listIn, membersIn, objectIn, objectsIn } from "../../json.ts";
 import { contentOf } from "./anthropic-content.ts";
+import { checkDeferred } from "./anthropic-deferred.ts";
 import { checkServerTools } from "./anthropic-server-tools.ts";
 import { checkAnthropicStructured, checkLists } from "./schemas.ts";
 import { breaches, checkWellFormed, type Say, type Violation } from "./violation.ts";
@@ -49,6 +50,7 @@ const blockMembers: { readonly [type: string]: readonly string[] } = {
   document: ["source", "title", "context", "citations"],
   tool_use: ["id", "name", "input", "caller", "toolset_name"],
   tool_result: ["tool_use_id", "content", "is_error", "toolset_name"],
+  tool_reference: ["tool_name"],
   thinking: ["thinking", "signature"],
   redacted_thinking: ["data"],
 };
@@ -73,6 +75,7 @@ export function checkAnthropicRequest(body: unknown): Violation[] {
     checkMessage(message, at, messages[at + 1]?.role, seen, say);
   checkPairs(messages, say);
   checkServerTools(body, messages, say);
+  checkDeferred(body, messages, say);
   checkEnd(messages, say);
   return found;
 }

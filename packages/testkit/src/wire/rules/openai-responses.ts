@@ -30,6 +30,7 @@ export function checkOpenaiResponsesRequest(given: string | Json): Violation[] {
   for (const [at, item] of input.entries()) checkItem(item, at, body, say);
   checkPairs(input, goesOn, say);
   checkReasoning(input, say);
+  checkAdditionalTools(body, input, say);
   return found;
 }
 
@@ -148,5 +149,24 @@ function checkReasoning(input: readonly JsonObject[], say: Say): void {
         `input[${at}]`,
         `Item '${String(item.id)}' of type 'reasoning' was provided without its required following item.`,
       );
+  }
+}
+
+/** Tools may be declared in the middle of the input, but none of them twice, and not between the calls of an answer and their results. */
+function checkAdditionalTools(body: JsonObject, input: readonly JsonObject[], say: Say): void {
+  const names = new Set(listIn(body.tools).map((tool) => membersIn(tool).name));
+  for (const [at, item] of input.entries()) {
+    if (item.type !== "additional_tools") continue;
+    const path = `input[${at}]`;
+    if (item.role !== "developer")
+      say(`${path}.role`, `Invalid value: '${String(item.role)}'. Supported values are: 'developer'.`);
+    const tools = listIn(item.tools).map(membersIn);
+    if (tools.length === 0) say(`${path}.tools`, `Missing required parameter: '${path}.tools'.`);
+    for (const { name } of tools) {
+      if (names.has(name)) say(`${path}.tools`, `Duplicate function name: ${String(name)}`);
+      names.add(name);
+    }
+    if (outputs.has(String(input[at + 1]?.type)))
+      say(path, `No tool output found for function call ${String(input[at + 1]?.call_id)}.`);
   }
 }
