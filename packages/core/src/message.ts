@@ -164,7 +164,7 @@ export interface ToolMessage {
   ref?: string;
   /** Plain JSON from the tool, for programs (`toolResult(text, { details })`). Never sent. */
   details?: Json;
-  /** Names of tools with `when: "offered"` that it offered. Some protocols take the definition of such a tool here (`ModelFacts.offersInPlace`). */
+  /** Names of tools with `when: "offered"` that it was the first to offer. Some protocols take the definition of such a tool here (`ModelFacts.offersInPlace`). */
   offers?: string[];
 }
 

@@ -84,6 +84,8 @@ export interface Turn {
   readonly pruned?: boolean;
   /** The request it answers was that of a landing. */
   readonly lands?: true;
+  /** How many tools results had offered before it. Absent: none. */
+  readonly offeredBefore?: number;
   /** `text`: the texts of the paused answers that it continues, followed by its own. */
   readonly judged?: { follows: Follows; store: boolean; text: string } & Because;
 }

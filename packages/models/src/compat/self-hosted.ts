@@ -24,6 +24,8 @@ const templated = {
     "metadata",
     "safety_identifier",
     "prompt_cache_retention",
+    "prompt_cache_options",
+    "moderation",
     "verbosity",
     "prediction",
     "web_search_options",

@@ -10,6 +10,8 @@ export const openaiOnly: string[] = [
   "metadata",
   "safety_identifier",
   "prompt_cache_retention",
+  "prompt_cache_options",
+  "moderation",
   "verbosity",
   "prediction",
   "web_search_options",

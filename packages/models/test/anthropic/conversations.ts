@@ -174,7 +174,12 @@ export const history: fc.Arbitrary<Message[]> = fc
   .chain((messages) =>
     fc
       .array(
-        fc.record({ skip: fc.nat(9), content: fc.array(userPart, { maxLength: 2 }), isError: fc.boolean() }),
+        fc.record({
+          skip: fc.nat(9),
+          content: fc.array(userPart, { maxLength: 2 }),
+          isError: fc.boolean(),
+          offers: fc.subarray(["weather", "notion", "fs.read", "gone", "web_search"], { maxLength: 2 }),
+        }),
         {
           minLength: 30,
           maxLength: 30,
@@ -193,6 +198,7 @@ export const history: fc.Arbitrary<Message[]> = fc
               name: part.name,
               content: fate.content,
               isError: fate.isError,
+              ...(fate.offers.length === 0 ? {} : { offers: fate.offers }),
             };
             return fate.skip === 1 ? [result, { ...result }] : [result];
           });
@@ -222,6 +228,8 @@ const dotted: ToolDefinition = {
   inputSchema: { type: "object", properties: {} },
 };
 
+const late: ToolDefinition = { ...plain, name: "late" };
+
 const serverTools: JsonObject[] = [
   { type: "web_search_20260209", name: "web_search" },
   { type: "tool_search_tool_regex_20251119", name: "tool_search_tool_regex" },
@@ -231,6 +239,7 @@ export const request: fc.Arbitrary<ModelRequest> = fc
   .record({
     messages: history,
     tools: fc.constantFrom<ToolDefinition[][]>([], [plain], [plain, dotted, union]),
+    waiting: fc.boolean(),
     toolChoice: fc.constantFrom<ModelRequest["toolChoice"][]>("auto", "any", "none", { tool: "weather" }),
     system: fc.option(text, { nil: undefined }),
     reasoning: fc.constantFrom(undefined, "off" as const, "high" as const, { budgetTokens: 100 }),
@@ -251,6 +260,7 @@ export const request: fc.Arbitrary<ModelRequest> = fc
     ({
       messages,
       tools,
+      waiting,
       toolChoice,
       system,
       single,
@@ -264,6 +274,7 @@ export const request: fc.Arbitrary<ModelRequest> = fc
     }) => ({
       messages,
       tools,
+      ...(waiting ? { waiting: [late] } : {}),
       // A choice that names a tool needs the tool; the request is the loop's to get right.
       toolChoice: tools.length === 0 && toolChoice !== "none" ? "auto" : toolChoice,
       ...(system === undefined ? {} : { system }),

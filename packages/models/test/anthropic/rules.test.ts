@@ -25,9 +25,9 @@ const models = [
 describe("every conversation, valid or not, becomes a request that the provider accepts", () => {
   it("Anthropic Messages, for every generation of models", () => {
     fc.assert(
-      fc.property(request, fc.constantFrom(...models), (asked, model) => {
+      fc.property(request, fc.constantFrom(...models), fc.boolean(), (asked, model, offersInPlace) => {
         const { body } = anthropicMessages
-          .encoder(targetOf("anthropic-messages", "anthropic", model))
+          .encoder(targetOf("anthropic-messages", "anthropic", model, { facts: { offersInPlace } }))
           .encode(asked);
         expect(checkAnthropicRequest(JSON.parse(body))).toEqual([]);
       }),

@@ -134,6 +134,13 @@ describe("a provider's tool that was called together with one of ours", () => {
     expect(types(send(mixed, { tools: [] }))).toEqual(["tool_use"]);
   });
 
+  it("is left out if something has to be sent behind the results: the files of one that failed", () => {
+    const file = { type: "file", mediaType: "image/png", data: "iVBORw0KGgo=" } as const;
+    const failed = { ...result("a"), content: [file], isError: true } as Message;
+    const sent = send([...mixed.slice(0, 2), failed]);
+    expect([types(sent), sent.codes]).toEqual([["tool_use"], ["server_tool_unpaired"]]);
+  });
+
   it("is left out of a truncated answer, and for a server that has refused one", () => {
     const cut = [userText("go"), answered([search, call("a")], "max_tokens"), result("a")];
     expect(types(send(cut))).toEqual(["tool_use"]);

@@ -79,6 +79,27 @@ describe.each(Object.entries(able))("over %s", (name, id) => {
     expectValid(wire, result);
   });
 
+  it("a tool that came to the front stays there when it is offered again", async () => {
+    const wire = await serve([
+      ...script.slice(0, 2),
+      say("One."),
+      call("load_skill", { names: ["deploy", "restart"] }),
+      call("deploy"),
+      say("Two."),
+    ]);
+    const agent = new Agent({ model: row.model(wire, { id }), tools: [skill, ...library] });
+    const session = await agent.open("s");
+    await session.send("go");
+    await session.clear();
+    const result = await session.send("again");
+    expect(result.text).toBe("Two.");
+    const fronts = wire.requests
+      .slice(3)
+      .map(({ text }) => declared(JSON.parse(text) as Body).front.join(" "));
+    expect(fronts).toEqual(["load_skill deploy", "load_skill deploy", "load_skill deploy"]);
+    expectValid(wire, result);
+  });
+
   it("a server that refuses it gets the tools in front, now and later", async () => {
     const words =
       name === "anthropic"

@@ -122,10 +122,11 @@ const turn: fc.Arbitrary<Message[]> = fc
     origin: fc.constantFrom(...origins),
     parts: fc.array(part, { maxLength: 6 }),
     results: fc.infiniteStream(content),
+    offers: fc.subarray(["read_file", "a_b", "gone"]),
     asks: content,
     system: fc.boolean(),
   })
-  .map(({ origin, parts, results, asks, system }) => {
+  .map(({ origin, parts, results, offers, asks, system }) => {
     const assistant: AssistantMessage = {
       role: "assistant",
       content: parts,
@@ -141,6 +142,7 @@ const turn: fc.Arbitrary<Message[]> = fc
               name: one.name,
               isError: false,
               content: results.next().value as ContentPart[],
+              offers,
             },
           ]
         : [],

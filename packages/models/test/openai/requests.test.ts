@@ -9,6 +9,9 @@ import { conversations } from "./conversations.ts";
 import { decodeStream } from "./corpus.ts";
 import { chat, type Loose, request, responses, responsesBody, result, tools, user } from "./requests.ts";
 
+const offeredIn = (messages: readonly Message[]): Set<string> =>
+  new Set(messages.flatMap((one) => (one.role === "tool" ? (one.offers ?? []) : [])));
+
 describe("every canonical conversation becomes a request that the server accepts", () => {
   const rows: [string, JsonObject, ChatRules][] = [
     ["OpenAI", {}, {}],
@@ -56,9 +59,9 @@ describe("every canonical conversation becomes a request that the server accepts
     ["stored", true],
   ])("Responses, %s", (_, store) => {
     fc.assert(
-      fc.property(conversations, fc.boolean(), (messages, withTools) => {
+      fc.property(conversations, fc.boolean(), fc.boolean(), (messages, withTools, offersInPlace) => {
         const settings: Settings = { providerOptions: { test: { store } } };
-        const { body } = openaiResponses.encoder(responses()).encode(
+        const { body } = openaiResponses.encoder(responses({}, { facts: { offersInPlace } })).encode(
           request([user("go"), ...messages], {
             system: "be brief",
             tools: withTools ? tools : [],
@@ -70,15 +73,33 @@ describe("every canonical conversation becomes a request that the server accepts
     );
   });
 
+  test.each([
+    ["Chat Completions", openaiChat, chat()],
+    ["Responses", openaiResponses, responses()],
+  ])("with the options that are new in %s", (_, codec, target) => {
+    const options = { prompt_cache_options: { mode: "explicit", ttl: "30m" }, moderation: { model: "m" } };
+    const settings: Settings = { providerOptions: { test: options } };
+    const { body, warnings } = codec.encoder(target).encode(request([user("go")], { settings }));
+    expect([JSON.parse(body), warnings]).toEqual([expect.objectContaining(options), []]);
+  });
+
   test("a request begins with the bytes of the one before", () => {
     fc.assert(
       fc.property(conversations, (messages) => {
         // A request goes out where an answer is due: after a user's word or after all results.
         const ends = messages.flatMap((message, at) => (at > 0 && message.role === "assistant" ? [at] : []));
-        for (const encoder of [openaiChat.encoder(chat()), openaiResponses.encoder(responses())]) {
+        const offered = offeredIn(messages);
+        for (const [encoder, inPlace] of [
+          [openaiChat.encoder(chat())],
+          [openaiResponses.encoder(responses())],
+          [openaiResponses.encoder(responses({}, { facts: { offersInPlace: true } })), true],
+        ] as const) {
           let last = "";
           for (const end of [...ends, messages.length]) {
-            const { body } = encoder.encode(request(messages.slice(0, end), { tools }));
+            const sent = messages.slice(0, end);
+            const now = offeredIn(sent);
+            const there = tools.filter(({ name }) => !inPlace || !offered.has(name) || now.has(name));
+            const { body } = encoder.encode(request(sent, { tools: there }));
             expect(body.startsWith(last)).toBe(true);
             last = body.slice(0, -"]}".length);
           }
@@ -93,6 +114,7 @@ describe("every canonical conversation becomes a request that the server accepts
       [openaiChat, chat({ alternate: true, noAssistantLast: true, bridgeToolUser: true })],
       [openaiChat, chat({ singleCalls: true })],
       [openaiResponses, responses()],
+      [openaiResponses, responses({}, { facts: { offersInPlace: true } })],
     ];
     const turns = fc.array(
       fc.record({ keep: fc.nat(30), drop: fc.option(fc.nat(30)), system: fc.constantFrom("S", "T") }),

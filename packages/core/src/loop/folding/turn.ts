@@ -62,7 +62,14 @@ export function finishModel(state: State, run: Run, record: RecordOf<"model_fini
       spend: spendMore(state, run, record.message),
       notes: [],
       spoken: [],
-      turn: { seq: record.seq, message, calls, ...(pruned ? { pruned } : {}), ...(lands ? { lands } : {}) },
+      turn: {
+        seq: record.seq,
+        message,
+        calls,
+        ...(pruned ? { pruned } : {}),
+        ...(lands ? { lands } : {}),
+        ...(state.offered === undefined ? {} : { offeredBefore: state.offered.length }),
+      },
     }),
   };
 }
@@ -245,10 +252,11 @@ function closeTurn(state: State, run: Run): State {
   const { turn } = run;
   if (turn?.judged === undefined) return open;
   const results: ToolMessage[] = [];
+  const news = new Set(state.offered?.slice(turn.offeredBefore));
   for (const { id, name, result, settled } of turn.calls) {
     if (result === undefined || !settled) return open;
     const { content, isError, ref, details } = result;
-    const offers = waitingAmong(state, result.offers);
+    const offers = newAmong(news, result.offers, state);
     results.push({
       role: "tool",
       callId: id,
@@ -272,9 +280,11 @@ function closeTurn(state: State, run: Run): State {
   };
 }
 
-/** Of the names of tools that a result offers, those of tools that wait for it. Undefined: none. */
-function waitingAmong({ options }: State, offers: CallResult["offers"]): string[] | undefined {
-  const names = offers?.filter((name) => toolNamed(options?.tools ?? [], name)?.when === "offered");
+/** Of the names that a result offers, those of tools that waited for it; each counts as new once. Undefined: none. */
+function newAmong(news: Set<string>, offers: CallResult["offers"], { options }: State): string[] | undefined {
+  const names = offers?.filter(
+    (name) => toolNamed(options?.tools ?? [], name)?.when === "offered" && news.delete(name),
+  );
   return names === undefined || names.length === 0 ? undefined : names;
 }
 

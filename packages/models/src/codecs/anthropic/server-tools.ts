@@ -52,7 +52,9 @@ export function pairServerTools(
       else closed.add(closes);
     }
   const last = laid.at(-1);
-  const lastSaid = laid.findLastIndex(({ turn, blocks }) => turn.kind === "user" && blocks.length > 0);
+  const lastSaid = laid.findLastIndex(({ turn, blocks }) =>
+    turn.kind === "user" ? blocks.length > 0 : blocks.some(({ behind }) => behind),
+  );
   for (const [id, { one, block }] of opened) {
     if (closed.has(id)) continue;
     const isAnswered =

@@ -29,6 +29,9 @@ export interface OpenaiChatOptions {
   safety_identifier?: string;
   prompt_cache_key?: string;
   prompt_cache_retention?: string;
+  /** From GPT 5.6 on, e.g. `{ mode: "explicit", ttl: "30m" }`. */
+  prompt_cache_options?: JsonObject;
+  moderation?: JsonObject;
   service_tier?: string;
   logit_bias?: Record<string, number>;
   logprobs?: boolean;
@@ -49,6 +52,8 @@ const knownOptions: readonly (keyof OpenaiChatOptions)[] = [
   "safety_identifier",
   "prompt_cache_key",
   "prompt_cache_retention",
+  "prompt_cache_options",
+  "moderation",
   "service_tier",
   "logit_bias",
   "logprobs",

@@ -99,6 +99,9 @@ export interface OpenaiResponsesOptions {
   safety_identifier?: string;
   prompt_cache_key?: string;
   prompt_cache_retention?: string;
+  /** From GPT 5.6 on, e.g. `{ mode: "explicit", ttl: "30m" }`. */
+  prompt_cache_options?: JsonObject;
+  moderation?: JsonObject;
   service_tier?: string;
   truncation?: "auto" | "disabled";
   max_tool_calls?: number;
@@ -109,6 +112,9 @@ export interface OpenaiResponsesOptions {
   /** Merged with the output schema, e.g. `{ verbosity: "low" }`. */
   text?: JsonObject;
   context_management?: JsonObject[];
+  access_programs?: JsonObject;
+  /** Options of images that the model makes. */
+  image?: JsonObject;
   /** Tools that the provider runs, e.g. `{ type: "web_search" }`. */
   tools?: JsonObject[];
 }
@@ -120,6 +126,8 @@ const knownOptions: readonly (keyof OpenaiResponsesOptions)[] = [
   "safety_identifier",
   "prompt_cache_key",
   "prompt_cache_retention",
+  "prompt_cache_options",
+  "moderation",
   "service_tier",
   "truncation",
   "max_tool_calls",
@@ -128,6 +136,8 @@ const knownOptions: readonly (keyof OpenaiResponsesOptions)[] = [
   "reasoning",
   "text",
   "context_management",
+  "access_programs",
+  "image",
   "tools",
 ];
 
