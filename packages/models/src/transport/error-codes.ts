@@ -138,6 +138,7 @@ const codeKinds: ReadonlyMap<string, ErrorKind> = new Map(
     tool_use_failed: "malformed_tool_call",
     output_parse_failed: "malformed_tool_call",
     unsupported_country_region_territory: "permission",
+    data_residency_mismatch: "permission",
     server_error: "server_error",
     internal_server_error: "server_error",
     internalservererror: "server_error",

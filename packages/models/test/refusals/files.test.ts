@@ -27,6 +27,27 @@ const repairOf = (codec: Codec, message: string, status: number = 400): string |
 
 describe("a refusal about a file in the history is recognised", () => {
   it.each([
+    ...["invalid_image", "invalid_image_format", "invalid_base64_image", "invalid_image_mode"],
+    ...["image_too_large", "image_too_small", "image_file_too_large", "image_file_not_found"],
+    ...["image_parse_error", "unsupported_image_media_type", "empty_image_file", "failed_to_download_image"],
+  ])("by OpenAI's code %s, in an error and in a failed response", async (code) => {
+    const error = { code, message: "Try another one." };
+    const told = openaiResponses.errorOf({
+      status: 400,
+      header: () => null,
+      body: JSON.stringify({ error }),
+    });
+    expect(told.repair).toBe("files");
+    const decoder = openaiResponses.decoder({ origin, facts: {} }, () => {});
+    const response = { id: "resp_1", object: "response", status: "failed", error, output: [] };
+    const data = JSON.stringify({ type: "response.failed", response });
+    expect(() => {
+      decoder.push({ event: "response.failed", data });
+      decoder.end();
+    }).toThrow(expect.objectContaining({ kind: "invalid_request", repair: "files" }));
+  });
+
+  it.each([
     [
       anthropicMessages,
       "messages.8.content.0.image.source.base64: image exceeds 5 MB maximum: 5923816 bytes > 5242880 bytes",
