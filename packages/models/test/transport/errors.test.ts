@@ -343,6 +343,11 @@ describe("errors inside a successful answer", () => {
       { code: "cyber_policy", message: "This content was flagged." },
     ],
     [
+      "where the data may be",
+      "permission",
+      { code: "data_residency_mismatch", message: "It does not match." },
+    ],
+    [
       "OpenAI's policy, in the words of a bad prompt",
       "content_filter",
       {
