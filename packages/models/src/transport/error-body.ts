@@ -153,6 +153,8 @@ function codesIn(root: JsonObject, said: JsonObject): Pick<ErrorFacts, "codes" |
   let status: number | undefined;
   const window = numberIn(said.n_ctx);
   for (const value of [
+    // Anthropic's: more exact than its type, and lasting, which its words are not.
+    objectIn(said.details)?.error_code,
     said.code,
     said.Code,
     (objectIn(said.innererror) ?? objectIn(said.inner_error))?.code,

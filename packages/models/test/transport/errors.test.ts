@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { ErrorKind, Json } from "@rondo/core";
 import { describe, expect, it } from "vitest";
+import { anthropicMessages } from "../../src/codecs/anthropic-messages.ts";
 import { isOverflowText } from "../../src/transport/error-words.ts";
 import { classifyHttpError, classifyStreamError } from "../../src/transport/errors.ts";
 
@@ -477,5 +478,48 @@ describe("overflow phrases", () => {
     "Tokens per minute limit exceeded - too many tokens processed.",
   ])("are overridden by a rate limit's: %s", (text) => {
     expect(isOverflowText(text)).toBe(false);
+  });
+});
+
+// Anthropic: the words of an error can change, its `details.error_code` does not.
+describe("Anthropic's error codes count before the types and words beside them", () => {
+  it.each([
+    [429, "rate_limit_error", "contract_spend_limit_reached", "quota_exhausted", false],
+    [429, "rate_limit_error", "enforced_spend_limit_reached", "quota_exhausted", false],
+    [429, "rate_limit_error", "ramp_limit_exceeded", "rate_limit", true],
+    [402, "billing_error", "linked_organization_spend_limit_reached", "quota_exhausted", false],
+    [400, "invalid_request_error", "organization_on_hold", "permission", false],
+    [400, "invalid_request_error", "cmek_key_disabled", "permission", false],
+    [503, "api_error", "cmek_key_unreachable", "server_error", true],
+    [529, "overloaded_error", "compaction_unavailable", "overloaded", true],
+    [413, "invalid_request_error", "request_body_too_large_after_decoding", "payload_too_large", false],
+    [400, "invalid_request_error", "available_tools_limit_exceeded", "invalid_request", false],
+    [400, "invalid_request_error", "a_code_of_tomorrow", "invalid_request", false],
+  ])("%i %s, %s: %s", (status, type, error_code, kind, retryable) => {
+    const body = { type: "error", error: { type, message: "See the details.", details: { error_code } } };
+    expect(anthropicMessages.errorOf(response(status, JSON.stringify(body)))).toMatchObject({
+      kind,
+      retryable,
+    });
+    const decoder = anthropicMessages.decoder(
+      { origin: { api: "anthropic-messages", provider: "anthropic", model: "claude" }, facts: {} },
+      () => {},
+    );
+    expect(() => decoder.push({ event: "error", data: JSON.stringify(body) })).toThrow(
+      expect.objectContaining({ kind, retryable }),
+    );
+  });
+
+  it("an image whose sides are too long is left out", () => {
+    const details = {
+      error_code: "image_dimensions_too_large",
+      max_side_length_pixels: 8000,
+      paths: ["messages.0.content.1"],
+    };
+    const error = { type: "invalid_request_error", message: "Too long a side.", details };
+    expect(anthropicMessages.errorOf(response(400, JSON.stringify({ type: "error", error })))).toMatchObject({
+      kind: "invalid_request",
+      repair: "files",
+    });
   });
 });

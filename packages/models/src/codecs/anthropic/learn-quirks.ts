@@ -28,7 +28,7 @@ const failed: RegExp = /internal server error/i;
 const refusedBlock: RegExp =
   /\bmessages\.\d+\.content\.\d+[^{}]{0,40}: input tag [`'"\\]*([\w-]+)[`'"\\]* found using\b/i;
 /** A server, or a model, that takes no definition of a tool where a result offers it. */
-const deferral: RegExp = /\bdefer_loading\b|\btool[_ ]references?\b/i;
+const deferral: RegExp = /\bdefer_loading\b|\btool[_ ]reference/i;
 /** Blocks of an answer that must not be left out. */
 const ownBlocks: ReadonlySet<string> = new Set([
   "text",
