@@ -202,11 +202,15 @@ export function errorWith(error: RondoError, change: ErrorChange): RondoError {
   return new RondoError(told.kind, told.message, told as RondoErrorOptions);
 }
 
+/** Whether a value is an error, also one of another realm: a test runner's, `node:vm`'s. */
+export const isError = (value: unknown): value is Error =>
+  value instanceof Error || Object.prototype.toString.call(value) === "[object Error]";
+
 /** What was thrown, as a text: an error's message, or the value itself. Never throws. */
 export function messageOf(thrown: unknown): string {
   try {
     // `message` of a foreign error may be anything.
-    if (thrown instanceof Error) return String(thrown.message || thrown.name);
+    if (isError(thrown)) return String(thrown.message || thrown.name);
     const text = typeof thrown === "string" ? thrown : String(thrown);
     return text === "[object Object]" ? (wordsIn(thrown) ?? text) : text;
   } catch {

@@ -5,7 +5,7 @@ import { repairHistory } from "./context/repair.ts";
 import { invalidRequest, messageOf, type RondoError } from "./errors.ts";
 import { unwrapped } from "./input/file-content.ts";
 import { sanitizedResult } from "./input/sanitize.ts";
-import { base64 } from "./json/base64.ts";
+import { base64, isBytes } from "./json/base64.ts";
 import { jsonCopy } from "./json/copy.ts";
 import { classOf, isObject } from "./json/object.ts";
 import {
@@ -191,13 +191,13 @@ export function inText(message: Message): Message {
 }
 
 const isUnread = (part: Partial<FileInput> | null): part is FileInput =>
-  part?.type === "file" && (part.data instanceof Uint8Array || unwrapped(part) !== part);
+  part?.type === "file" && (isBytes(part.data) || unwrapped(part) !== part);
 
 function fileInText(given: FileInput): FilePart {
   const { data, ...part } = unwrapped(given);
   // Other programs use null where there is no value.
   if (data === undefined || data === null) return part;
-  return { ...part, data: data instanceof Uint8Array ? base64(data) : data };
+  return { ...part, data: isBytes(data) ? base64(data) : data };
 }
 
 /**

@@ -3,6 +3,8 @@
 // Everything here is plain JSON, because a message is journaled as it is. There are only types and small helpers here:
 // codecs translate these shapes to a provider's and back, the loop stores them, tools make them.
 
+import { isBytes } from "./json/base64.ts";
+
 /** A JSON value. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
@@ -214,9 +216,5 @@ export function addUsage(one: Usage, more: Usage): Usage {
 /** Whether a file part, ours or from elsewhere, has content: one with only a name cannot be sent. */
 export function holdsFile({ data, url }: { data?: unknown; url?: unknown }): boolean {
   if (data === undefined || data === null) return typeof url === "string";
-  return (
-    typeof data === "string" ||
-    data instanceof Uint8Array ||
-    typeof (data as Partial<BlobRef>).blob === "string"
-  );
+  return typeof data === "string" || isBytes(data) || typeof (data as Partial<BlobRef>).blob === "string";
 }

@@ -67,7 +67,7 @@ export function compileSchema(
   const byHere = isStandard(schema) ? json : toCheckBy(json);
   const checked = isLate ? withoutPatterns(byHere) : byHere;
   const verdict = isStandard(schema)
-    ? standardVerdict(schema)
+    ? onCopy(standardVerdict(schema))
     : isLate
       ? foreignVerdict(byHere, owner)
       : interpretedVerdict(checked, owner);
@@ -143,6 +143,12 @@ function standardVerdict(schema: StandardSchemaV1): (value: unknown) => Verdict 
     }
   };
 }
+
+/** A schema is user code, and may change what it is given: the arguments that are recorded and approved stay as the model wrote them. */
+const onCopy =
+  (verdict: ReturnType<typeof standardVerdict>): ReturnType<typeof standardVerdict> =>
+  (value) =>
+    verdict(typeof value === "object" ? jsonCopy(value) : value);
 
 const failed = (thrown: unknown): Verdict => ({ ok: false, error: messageOf(thrown) });
 

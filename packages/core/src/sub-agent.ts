@@ -20,7 +20,7 @@ import {
   text,
 } from "./checks.ts";
 import { longestWait } from "./clock.ts";
-import { isA, RondoError } from "./errors.ts";
+import { isA, isError, RondoError } from "./errors.ts";
 import type { CallView } from "./events.ts";
 import type { Input } from "./input.ts";
 import type { PassedAnswer, WaitingCall } from "./loop/child-facts.ts";
@@ -322,4 +322,4 @@ export function answerOf(
 }
 
 const reasonText = (reason: unknown): string =>
-  reason instanceof Error ? reason.message : "its parent no longer wants it";
+  isError(reason) ? reason.message : "its parent no longer wants it";

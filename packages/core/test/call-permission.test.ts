@@ -141,3 +141,34 @@ describe("a permission that is a function", () => {
     });
   });
 });
+
+test("what is approved is what the model wrote, and what runs is checked from that, even if a schema changes what it is given", async () => {
+  const ran: unknown[] = [];
+  const marks = {
+    "~standard": {
+      version: 1,
+      vendor: "of the tests",
+      jsonSchema: { input: () => ({ type: "object", properties: { cents: { type: "number" } } }) },
+      validate: (value: { cents: number }) => {
+        value.cents += 1;
+        return { value };
+      },
+    },
+  };
+  const given = tool({
+    name: "pay",
+    description: "Pays",
+    inputSchema: marks as never,
+    permission: "ask",
+    execute: (args) => {
+      ran.push(args);
+      return "paid";
+    },
+  });
+  const session = await agentOf([call("pay", { cents: 5 }), say("done")], given).open("s");
+  const { parked } = await session.send("go");
+  expect(parked?.pending.map(({ args }) => args)).toEqual([{ cents: 5 }]);
+  const { messages } = await session.approve(parked?.pending[0]?.id ?? "");
+  expect(messages[1]?.content).toMatchObject([{ args: { cents: 5 } }]);
+  expect(ran).toEqual([{ cents: 6 }]);
+});

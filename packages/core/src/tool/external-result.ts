@@ -6,7 +6,7 @@
 import { knownAcrossCopies } from "../copies.ts";
 import { invalidRequest, isA, messageOf, thrownIn } from "../errors.ts";
 import type { CallView } from "../events.ts";
-import { base64 } from "../json/base64.ts";
+import { base64, isBytes } from "../json/base64.ts";
 import { jsonCopy } from "../json/copy.ts";
 import type { BroughtResult } from "../loop/child-facts.ts";
 import type { Json } from "../message.ts";
@@ -77,7 +77,7 @@ function valueToTell(value: unknown, question: CallView["question"]): { value?: 
 function bytesInText(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   const { data } = value as { data?: unknown };
-  return "type" in value && data instanceof Uint8Array ? { ...value, data: base64(data) } : value;
+  return "type" in value && isBytes(data) ? { ...value, data: base64(data) } : value;
 }
 
 /** What a tool would have returned in place of the given result. */

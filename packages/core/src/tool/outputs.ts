@@ -2,10 +2,10 @@
 //
 // It never fails: what cannot be shown is described in words.
 
-import { messageOf } from "../errors.ts";
+import { isError, messageOf } from "../errors.ts";
 import { unwrapped } from "../input/file-content.ts";
 import { withoutControls } from "../input/sanitize.ts";
-import { base64 } from "../json/base64.ts";
+import { base64, isBytes } from "../json/base64.ts";
 import { type ContentPart, type FilePart, holdsFile, type Json } from "../message.ts";
 
 /** One output of a tool. A tool may return a list of them, or a `toolResult` with one. */
@@ -69,14 +69,13 @@ function partOf(value: unknown): ContentPart | undefined {
 function filePart(given: Shaped, type: string): ContentPart | undefined {
   const one = unwrapped(given);
   const mediaType = one === given || typeof one.mediaType !== "string" ? type : one.mediaType;
-  if (one.type === "file" && one.data !== null && !(one.data instanceof Uint8Array))
-    return own(one as unknown as FilePart);
+  if (one.type === "file" && one.data !== null && !isBytes(one.data)) return own(one as unknown as FilePart);
   return {
     type: "file",
     mediaType,
     ...(one.data === undefined || one.data === null
       ? {}
-      : { data: one.data instanceof Uint8Array ? base64(one.data) : (one.data as string) }),
+      : { data: isBytes(one.data) ? base64(one.data) : (one.data as string) }),
     ...(typeof one.url === "string" ? { url: one.url } : {}),
     ...(typeof one.name === "string" ? { name: one.name } : {}),
   };
@@ -90,7 +89,7 @@ export function textFor(value: unknown): string {
   if (value === undefined || value === null) return noOutput;
   if (typeof value === "string") return value;
   if (typeof value === "bigint") return String(value);
-  if (value instanceof Error) return messageOf(value);
+  if (isError(value)) return messageOf(value);
   try {
     const whole = plain(value, []);
     const text = JSON.stringify(whole) ?? noOutput;
@@ -119,25 +118,29 @@ function plain(value: unknown, parents: readonly object[]): unknown {
   if (typeof value === "number" && !Number.isFinite(value)) return String(value);
   if (typeof value !== "object" || value === null) return value;
   if (parents.includes(value)) return "[Circular]";
-  if (value instanceof Date) return Number.isNaN(value.getTime()) ? "Invalid Date" : value.toISOString();
-  if (value instanceof Error) return { name: value.name, message: value.message };
-  if (value instanceof RegExp) return String(value);
+  // Of any realm: a tool may run code in another one.
+  const kind = Object.prototype.toString.call(value).slice(8, -1);
+  if (isOf(Date, value, kind)) return Number.isNaN(value.getTime()) ? "Invalid Date" : value.toISOString();
+  if (isError(value)) return { name: value.name, message: value.message };
+  if (kind === "RegExp") return String(value);
   if (isUnheard(value)) return "[Promise]";
   const size = bytesOf(value);
   if (size !== undefined) return `[binary, ${size} bytes]`;
   const inside = [...parents, value];
-  if (value instanceof Map) return mapped([...value], inside);
-  if (value instanceof Set) return [...value].map((item) => plain(item, inside));
+  if (isOf(Map, value, kind)) return mapped([...value], inside);
+  if (isOf(Set, value, kind)) return [...value].map((item) => plain(item, inside));
   if (Array.isArray(value)) return value.map((item) => plain(item, inside));
   const { toJSON } = value as { toJSON?: unknown };
   if (typeof toJSON === "function") return plain(toJSON.call(value), inside);
   // A Response, a Promise, a Proxy: everything in them is behind functions.
-  const kind = Object.prototype.toString.call(value).slice(8, -1);
   if (kind !== "Object" && Object.keys(value).length === 0) return `[${kind}]`;
   return Object.fromEntries(
     Object.keys(value).map((key) => [key, plain((value as Record<string, unknown>)[key], inside)]),
   );
 }
+
+const isOf = <Kind>(kind: new () => Kind, value: unknown, tag: string): value is Kind =>
+  value instanceof kind || tag === kind.name;
 
 /** A map as an object, or as a list of its entries if its keys have no distinct texts. */
 function mapped(entries: [unknown, unknown][], inside: readonly object[]): unknown {

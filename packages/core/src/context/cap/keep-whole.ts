@@ -2,6 +2,7 @@
 //
 // This is the only part of the cap with I/O. If a store refuses or fails, the ref is lost, never the result.
 
+import { isPromise } from "../../checks.ts";
 import { messageOf } from "../../errors.ts";
 import type { BlobStore } from "../../journal/blobs.ts";
 import type { CallResult } from "../../loop/records.ts";
@@ -39,8 +40,10 @@ export function keepWhole(
     const origin = { callId: place.callId, tool: place.tool, isError: whole.isError };
     const put = blobs?.put(session, text, origin);
     if (put === undefined) return finish(undefined);
-    if (!(put instanceof Promise)) return finish(refOf(put));
-    return put.then(refOf, (thrown: unknown) => lost(messageOf(thrown))).then(finish);
+    if (!isPromise(put)) return finish(refOf(put as Awaited<typeof put>));
+    return Promise.resolve(put)
+      .then(refOf, (thrown: unknown) => lost(messageOf(thrown)))
+      .then(finish);
   } catch (thrown) {
     return finish(lost(messageOf(thrown)));
   }

@@ -4,7 +4,7 @@
 // journal and the view have them, and they are removed from every request.
 
 import { messageOf } from "../../errors.ts";
-import { base64 } from "../../json/base64.ts";
+import { base64, isBytes } from "../../json/base64.ts";
 import type { ContentPart, FilePart, JsonObject, Message } from "../../message.ts";
 import { textFor as shownAsText } from "../../tool/outputs.ts";
 import { lazinessOf } from "../../tool/render.ts";
@@ -121,7 +121,7 @@ function jsonText(value: unknown): string {
 
 /** The output as the user's program gets it, unchanged by what else was made of it. */
 function original(output: Shaped): FilePart {
-  const data = output.data instanceof Uint8Array ? base64(output.data) : output.data;
+  const data = isBytes(output.data) ? base64(output.data) : output.data;
   const mediaType =
     typeof output.mediaType === "string"
       ? output.mediaType

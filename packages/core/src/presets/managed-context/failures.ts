@@ -3,7 +3,7 @@
 // Determined from the error's kind and the status, never from a provider's text. A failure that is not a model's has no
 // kind.
 
-import { type ErrorData, type ErrorKind, errorWith, messageOf, RondoError } from "../../errors.ts";
+import { type ErrorData, type ErrorKind, errorWith, isError, messageOf, RondoError } from "../../errors.ts";
 import { type Model, modelFace } from "../../model.ts";
 
 export type FailureKind =
@@ -107,7 +107,7 @@ function inOurWords(error: RondoError): RondoError {
 }
 
 function kindByName(thrown: unknown, byMessage: boolean): "timeout" | "network" | undefined {
-  if (!(thrown instanceof Error)) return undefined;
+  if (!isError(thrown)) return undefined;
   const { name, message } = thrown;
   const names = `${name} ${thrown.constructor.name}`;
   if (/Timeout/.test(names)) return "timeout";
