@@ -154,7 +154,7 @@ export interface Tool {
   readonly resume?: (args: never, answer: Json, context: ToolContext) => unknown;
   /** Finds out the outcome of a write that a crash interrupted. */
   readonly reconcile?: (key: string, args: never, context: ToolContext) => MaybeLater<Reconciled | undefined>;
-  /** Recorded with each run: raise it if the tool does something else under the same definition. */
+  /** Recorded with each run: raise it if the tool does something else under the same definition. Grants for another version do not cover its calls. */
   readonly version?: number | string;
   /** Runs a call whose arguments are not a JSON object, with the text as the model wrote it. Used only under `argumentErrors: "pass_raw"`. */
   readonly executeRaw?: (raw: string, context: ToolContext) => unknown;
@@ -219,7 +219,7 @@ export interface ToolOptions<
    * If it returns nothing, throws or times out, the outcome is unknown, and the agent's `onInterrupted` decides. Default: none.
    */
   reconcile?: (key: string, args: InferOutput<S>, context: ToolContext) => MaybeLater<Reconciled | undefined>;
-  /** Raise it if the tool does something else under the same definition: resumed sessions then report a change. */
+  /** Raise it if the tool does something else under the same definition: resumed sessions then report a change, and grants given before no longer cover its calls. */
   version?: number | string;
   /** Called in place of `execute` with arguments that are not a JSON object, as the model wrote them; only with the agent's `argumentErrors: "pass_raw"`. */
   executeRaw?: (raw: string, context: ToolContext) => unknown;

@@ -15,6 +15,7 @@ import {
   type RondoError,
   type Session,
   type Tool,
+  toolWith,
 } from "@rondo/core";
 import { call, calls, hold, say, scripted } from "@rondo/testkit";
 import fc from "fast-check";
@@ -204,6 +205,61 @@ describe("a grant made in advance", () => {
       { type: "allowed", by: "Ada" },
       { type: "revoked", by: "Grace" },
     ]);
+  });
+});
+
+describe("a grant for a tool that changes", () => {
+  const versioned = (ran: unknown[], version?: number | string): Tool =>
+    toolWith(press(ran), version === undefined ? {} : { version });
+
+  test("covers the version for which it was given, and no other, until that is back", async () => {
+    const journal = memoryJournal();
+    const ran: unknown[] = [];
+    const turn = async (version?: number | string): Promise<string> => {
+      const model = scripted([call("press", { key: "a" }), say("done")]);
+      const session = await new Agent({ model, tools: [versioned(ran, version)], journal }).open("s");
+      const { parked } = await session.send("go");
+      if (parked !== undefined)
+        await session.approve(
+          parked.pending[0]?.id ?? "",
+          version === 1 && ran.length === 0 ? { always: true } : {},
+        );
+      return parked === undefined ? "ran" : "asked";
+    };
+    expect([await turn(1), await turn(1), await turn(2), await turn(), await turn(1)]).toEqual([
+      "asked",
+      "ran",
+      "asked",
+      "asked",
+      "ran",
+    ]);
+    expect(ran).toHaveLength(5);
+  });
+
+  test("is for any version if the tool was not known, and for none if it had none", async () => {
+    const statuses = async (first: Tool[], ...later: Tool[]): Promise<string[]> => {
+      const journal = memoryJournal();
+      const opened = async (tools: Tool[]): Promise<Session> => {
+        const model = scripted([call("press", { key: "a" }), say("done")]);
+        return new Agent({ model, tools, journal, onChanged: "continue" }).open("s");
+      };
+      const before = await opened(first);
+      const { parked } = await before.send("go");
+      if (parked === undefined) await before.allow({ tool: "press" });
+      else await before.approve(parked.pending[0]?.id ?? "", { always: { args: "any" } });
+      const told: string[] = [];
+      for (const tool of later) {
+        const session = await opened([tool]);
+        await session.send("again");
+        told.push(session.status);
+        await session.abort();
+      }
+      return told;
+    };
+    expect(await statuses([], versioned([]), versioned([], 1), versioned([], 2))).toEqual(
+      Array(3).fill("idle"),
+    );
+    expect(await statuses([versioned([])], versioned([]), versioned([], 1))).toEqual(["idle", "parked"]);
   });
 });
 

@@ -1,10 +1,14 @@
 // The room of an MCP server's tools: makes one tool of each, called through a client that the application connected.
 //
 // What a server says of itself is not trusted. Its patterns are matched in linear time, and its claim that a tool only
-// reads is believed only if the server is `trusted`. What it describes holds nothing that only a model could read.
+// reads is believed only if the server is `trusted`. What it describes holds nothing that only a model could read, and is the
+// tool's version: if the server changes it later, grants that were given for it no longer hold.
 
+import { createHash } from "node:crypto";
 import {
+  canonical,
   foreignSchema,
+  type Json,
   type JsonObject,
   type Permission,
   type Tool,
@@ -69,6 +73,7 @@ function toolOf(as: string, client: McpClient, given: McpTool, options: McpTools
     name: as,
     description: withoutTags(description),
     inputSchema: foreignSchema(seen(inputSchema as JsonObject)),
+    version: versionOf(given),
     effect: readOnlyHint ? "read" : idempotentHint ? "idempotent" : "write",
     permission: options.permission ?? (readOnlyHint ? "allow" : "ask"),
     execute: async (args, { signal, update }) => {
@@ -81,6 +86,14 @@ function toolOf(as: string, client: McpClient, given: McpTool, options: McpTools
       return toolResult(outputsOf(answer), { isError: isError === true });
     },
   });
+}
+
+/** A digest of what the server says of a tool, in whatever order it says it. */
+function versionOf({ name, description, inputSchema, annotations }: McpTool): string {
+  const said = JSON.parse(
+    JSON.stringify([name, description ?? null, inputSchema, annotations ?? null]),
+  ) as Json;
+  return createHash("sha256").update(canonical(said)).digest("hex");
 }
 
 /** A schema without tag characters, wherever they are in it. */

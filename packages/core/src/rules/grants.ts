@@ -35,6 +35,8 @@ export interface Grant {
 export interface HeldGrant extends Grant {
   /** How many calls it has let run. */
   used: number;
+  /** The tool's `version` when the grant was given: it covers no other. `null`: the tool had none. Absent: the tool was not known. */
+  version?: number | string | null;
   revoked?: true;
 }
 
@@ -45,12 +47,14 @@ interface Asking {
   /** Whether its arguments are valid; `raw`: they could not be parsed. */
   readonly check: { readonly ok: boolean; readonly raw?: unknown };
   /** The tool as it was when the call was made. */
-  readonly tool?: ShellFacts;
+  readonly tool?: GrantedFacts;
 }
 
-/** Which arguments of a tool are shell code. */
-interface ShellFacts {
+/** What counts of a tool. */
+interface GrantedFacts {
+  /** Which arguments are shell code. */
   readonly shellArgs?: readonly string[];
+  readonly version?: number | string;
 }
 
 /** The first grant that covers a call now. */
@@ -58,7 +62,7 @@ export function grantFor(
   grants: readonly HeldGrant[],
   call: Asking,
   now: number,
-  today?: ShellFacts,
+  today?: GrantedFacts,
 ): HeldGrant | undefined {
   return grants.find((grant) => isLiveGrant(grant, now) && covers(grant, call, today));
 }
@@ -71,11 +75,18 @@ export function isLiveGrant(grant: HeldGrant, now: number): boolean {
 
 /**
  * Whether a grant covers this call; not whether it is still in force.
- * @param today the call's tool as it is now, if it has changed: what either of them takes for shell code is treated as such
+ * @param today the call's tool as it is now, if it is still there: what either of them takes for shell code is treated as such, and
+ * the grant is for one version of it
  */
-export function covers({ tool, args: pattern }: Grant, call: Asking, today?: ShellFacts): boolean {
+export function covers(
+  grant: Grant & Pick<HeldGrant, "version">,
+  call: Asking,
+  today?: GrantedFacts,
+): boolean {
+  const { tool, args: pattern, version } = grant;
   const { name, args, check } = call;
   if (name !== tool || !check.ok) return false;
+  if (version !== undefined && today !== undefined && version !== (today.version ?? null)) return false;
   if (pattern === undefined) return true;
   // Raw arguments cannot be compared member by member.
   if (check.raw) return false;
@@ -119,6 +130,7 @@ const grantMembers: Check = membersOf<HeldGrant>(
     uses: count,
     // A grant as another session shows it (with `used`) is accepted.
     used: anything,
+    version: anything,
     revoked: anything,
   },
   ["tool", "id"],

@@ -5,10 +5,15 @@ import { toolNamed } from "../offered-tools.ts";
 import type { RecordOf } from "../records.ts";
 import { callIn, type Run, type State, withRun } from "../state.ts";
 
-/** A grant was given. One with a known id changes nothing: a client that sends it twice gives no more uses. */
+/**
+ * A grant was given, for the tool as it is: whoever gave it knew no other. One with a known id changes nothing: a client
+ * that sends it twice gives no more uses.
+ */
 export function allow(state: State, grant: Grant): State {
   if (state.grants.some((one) => one.id === grant.id)) return state;
-  return { ...state, grants: [...state.grants, { ...grant, used: 0 }] };
+  const tool = toolNamed(state.options?.tools ?? [], grant.tool);
+  const version = tool === undefined ? {} : { version: tool.version ?? null };
+  return { ...state, grants: [...state.grants, { ...grant, used: 0, ...version }] };
 }
 
 /** A grant was revoked. Calls that it has let run are not affected. */
