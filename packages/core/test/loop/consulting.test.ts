@@ -299,7 +299,7 @@ describe("grants", () => {
 
   test("are stored once, however often they are sent", () => {
     const once = allow(held(), grant);
-    expect(once.grants).toStrictEqual([{ ...grant, used: 0 }]);
+    expect(once.grants).toStrictEqual([{ ...grant, used: 0, version: null }]);
     expect(allow(once, { ...grant, tool: "read" })).toBe(once);
     expect(allow(once, { id: "h", tool: "read" }).grants.map(({ id }) => id)).toStrictEqual(["g", "h"]);
   });

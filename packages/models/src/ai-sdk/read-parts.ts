@@ -6,7 +6,6 @@
 import {
   type AssistantMessage,
   base64,
-  isBytes,
   type Json,
   type JsonObject,
   type ModelEvent,
@@ -280,7 +279,7 @@ export class PartReader {
 function bytesOf(data: unknown): string | undefined {
   const bare = asRecord(data).type === "data" ? asRecord(data).data : data;
   if (typeof bare === "string") return bare;
-  return isBytes(bare) ? base64(bare) : undefined;
+  return bare instanceof Uint8Array ? base64(bare) : undefined;
 }
 
 function plain(value: unknown): Json {
