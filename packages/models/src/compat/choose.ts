@@ -4,7 +4,7 @@
 // decides if the address is the user's own (a proxy, this machine). Then the models' own differences are applied, and last,
 // field by field, what the user set.
 
-import type { Json } from "@rondo/core";
+import type { Json, ModelFacts } from "@rondo/core";
 import { ownMember } from "../own-member.ts";
 import { hostedServers } from "./hosted.ts";
 import { selfHostedServers, unknownServer } from "./self-hosted.ts";
@@ -76,6 +76,14 @@ export function compatOf(server: CompatibleServer, model: string): { [quirk: str
   for (const { match, compat: more } of [...anywhere, ...(server.models ?? [])])
     if (match.test(model)) for (const [quirk, value] of Object.entries(more)) compat[quirk] = value;
   return compat;
+}
+
+/** What is known of a server's model, if anything is. */
+export function serverFacts(server: CompatibleServer, model: string): ModelFacts | undefined {
+  const more = (server.models ?? []).flatMap(({ match, facts }) =>
+    facts !== undefined && match.test(model) ? [facts] : [],
+  );
+  return more.length === 0 ? server.facts : Object.assign({}, server.facts, ...more);
 }
 
 function hostOf(baseURL: string | undefined): string {

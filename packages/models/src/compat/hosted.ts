@@ -221,9 +221,14 @@ export const hostedServers: { readonly [name in HostedServer]: CompatibleServer 
       forcedChoice: "never",
       omit: ["parallel_tool_calls", "logit_bias", ...openaiOnly],
     },
-    // It always thinks: how much is told by the effort.
     models: [
-      { match: /kimi-k3/i, compat: { reasoningParam: "reasoning_effort", efforts: ["low", "high", "max"] } },
+      {
+        match: /kimi-k3/i,
+        // It always thinks: how much is told by the effort.
+        compat: { reasoningParam: "reasoning_effort", efforts: ["low", "high", "max"] },
+        // A system message of tools alone.
+        facts: { offersInPlace: true },
+      },
     ],
     answers:
       "Usage stands inside the last choice (F084); `tool_calls` may end an answer that has no call (F003).",

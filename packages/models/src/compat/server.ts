@@ -46,7 +46,7 @@ export interface CompatibleServer {
   /** What is known of all its models. */
   facts?: ModelFacts;
   /** Models that differ further. All that match are applied, in order. */
-  models?: readonly { match: RegExp; compat: Partial<OpenaiChatCompat> }[];
+  models?: readonly { match: RegExp; compat: Partial<OpenaiChatCompat>; facts?: ModelFacts }[];
   /** What else is special about its answers. The codec handles it for every server, so it needs no column. */
   answers: string;
   /** The form of its errors. The transport reads them all. */

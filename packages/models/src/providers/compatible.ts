@@ -2,7 +2,7 @@
 
 import { type Model, RondoError } from "@rondo/core";
 import { checkGiven, membersOf, name as named } from "@rondo/core/checks";
-import { chooseServer, compatibleServers, compatOf, type ServerName } from "../compat/choose.ts";
+import { chooseServer, compatibleServers, compatOf, type ServerName, serverFacts } from "../compat/choose.ts";
 import type { ProviderOptions } from "../model-options.ts";
 import { withoutLeakedCalls } from "../prompted/leaked.ts";
 import { createModel } from "../provider.ts";
@@ -50,6 +50,7 @@ export function compatibleModel(options: CompatibleOptions): Model {
     );
   const keyVariables = ownVariables ?? server.keyVariables;
   const compat = compatOf(server, model);
+  const facts = serverFacts(server, model);
   const wire = createModel({
     ...rest,
     codec: openaiChat,
@@ -59,7 +60,7 @@ export function compatibleModel(options: CompatibleOptions): Model {
     baseURL,
     defaults: {
       compat,
-      ...(server.facts === undefined ? {} : { facts: server.facts }),
+      ...(facts === undefined ? {} : { facts }),
       ...(server.headers === undefined ? {} : { headers: server.headers }),
     },
     ...keyIn(keyVariables),

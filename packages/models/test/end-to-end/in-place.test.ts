@@ -1,8 +1,10 @@
 // Tools that a result offers, told of where that result is: the front of the request, which the provider caches, stays as it is.
 
-import { Agent, type Tool, textOf, tool, toolResult, toolWith } from "@rondo/core";
+import { Agent, type Model, type Tool, textOf, tool, toolResult, toolWith } from "@rondo/core";
 import { call, say } from "@rondo/testkit";
+import type { RondoWire } from "@rondo/testkit/wire";
 import { describe, expect, it } from "vitest";
+import { openaiCompatible } from "../../src/index.ts";
 import { expectValid, of, rows, serve, watched } from "./stack.ts";
 
 const named = (name: string): Tool =>
@@ -22,10 +24,16 @@ const skill = tool({
   execute: ({ names }) => toolResult(`You can ${names} now.`, { offers: names as string[] }),
 });
 
-type Body = { tools?: { name?: string; defer_loading?: boolean }[]; messages?: unknown[]; input?: unknown[] };
+type Body = {
+  tools?: { name?: string; defer_loading?: boolean; function?: { name: string } }[];
+  messages?: unknown[];
+  input?: unknown[];
+};
 
 const byName = Object.fromEntries(rows.map((row) => [row.name, row]));
-const able = { anthropic: "claude-sonnet-5", openai: "gpt-6-sol" } as const;
+const able = { anthropic: "claude-sonnet-5", openai: "gpt-6-sol", "openai-chat": "kimi-k3" } as const;
+const kimi = (wire: RondoWire, model: string): Model =>
+  openaiCompatible({ server: "moonshot", model, baseURL: wire.urlFor("openai-chat"), apiKey: "any" });
 
 const script = [
   [call("load_skill", { names: ["deploy"] }), call("load_skill", { names: [] })],
@@ -38,17 +46,21 @@ const script = [
 /** Names in front of everything, and names declared without being told of. */
 function declared({ tools = [] }: Body): { front: string[]; deferred: string[] } {
   const names = (deferred: boolean): string[] =>
-    tools.filter((one) => (one.defer_loading === true) === deferred).map(({ name }) => name ?? "");
+    tools
+      .filter((one) => (one.defer_loading === true) === deferred)
+      .map(({ name, function: form }) => name ?? form?.name ?? "");
   return { front: names(false), deferred: names(true) };
 }
 
 describe.each(Object.entries(able))("over %s", (name, id) => {
   const row = byName[name as keyof typeof able];
   if (row === undefined) throw new Error(`no row ${name}`);
+  const model = (wire: RondoWire): Model =>
+    name === "openai-chat" ? kimi(wire, id) : row.model(wire, { id });
 
   it("a run finds tools without a change to the front of its requests", async () => {
     const wire = await serve(script);
-    const agent = new Agent({ model: row.model(wire, { id }), tools: [skill, ...library] });
+    const agent = new Agent({ model: model(wire), tools: [skill, ...library] });
     const { result, events } = await watched(agent, "go");
     expect(result).toMatchObject({ text: "Done.", end: { reason: "completed" } });
     expect(result.messages.flatMap((one) => (one.role === "tool" ? [textOf(one)] : []))).toEqual([
@@ -66,7 +78,7 @@ describe.each(Object.entries(able))("over %s", (name, id) => {
 
   it("a tool comes to the front once the result that offered it is no longer in the history", async () => {
     const wire = await serve([...script.slice(0, 2), say("One."), call("deploy"), say("Two.")]);
-    const agent = new Agent({ model: row.model(wire, { id }), tools: [skill, ...library] });
+    const agent = new Agent({ model: model(wire), tools: [skill, ...library] });
     const session = await agent.open("s");
     await session.send("go");
     await session.clear();
@@ -87,7 +99,7 @@ describe.each(Object.entries(able))("over %s", (name, id) => {
       call("deploy"),
       say("Two."),
     ]);
-    const agent = new Agent({ model: row.model(wire, { id }), tools: [skill, ...library] });
+    const agent = new Agent({ model: model(wire), tools: [skill, ...library] });
     const session = await agent.open("s");
     await session.send("go");
     await session.clear();
@@ -101,10 +113,12 @@ describe.each(Object.entries(able))("over %s", (name, id) => {
   });
 
   it("a server that refuses it gets the tools in front, now and later", async () => {
-    const words =
-      name === "anthropic"
-        ? "tools.1.custom.defer_loading: Extra inputs are not permitted"
-        : "Invalid value: 'additional_tools'. Supported values are: 'message', 'reasoning', and 'function_call'.";
+    const words = {
+      anthropic: "tools.1.custom.defer_loading: Extra inputs are not permitted",
+      openai: "Invalid value: 'additional_tools'. Supported values are: 'message' and 'function_call'.",
+      "openai-chat":
+        "'messages.4' : for 'role:system' the following must be satisfied[('messages.4' : property 'tools' is unsupported)]",
+    }[name as keyof typeof able];
     const refusal = {
       wire: "status" as const,
       status: 400,
@@ -114,12 +128,12 @@ describe.each(Object.entries(able))("over %s", (name, id) => {
     const wire = await serve(
       name === "anthropic" ? [refusal, ...script] : [first ?? say(""), refusal, ...rest],
     );
-    const agent = new Agent({ model: row.model(wire, { id }), tools: [skill, ...library] });
+    const agent = new Agent({ model: model(wire), tools: [skill, ...library] });
     const { result } = await watched(agent, "go");
     expect(result).toMatchObject({ text: "Done.", modelCalls: 5, end: { reason: "completed" } });
     const last = JSON.parse(wire.requests.at(-1)?.text ?? "") as Body;
     expect(declared(last)).toEqual({ front: ["load_skill", "deploy", "restart"], deferred: [] });
-    expect(wire.requests.at(-1)?.text).not.toMatch(/tool_reference|additional_tools/);
+    expect(wire.requests.at(-1)?.text).not.toMatch(/tool_reference|additional_tools|"role":"system","tools"/);
     expectValid(wire, result);
   });
 
@@ -132,7 +146,7 @@ describe.each(Object.entries(able))("over %s", (name, id) => {
     ]);
     let gone = false;
     const hooks = { prepareStep: () => (gone ? { tools: ["load_skill", "restart"] } : undefined) };
-    const agent = new Agent({ model: row.model(wire, { id }), tools: [skill, ...library], hooks });
+    const agent = new Agent({ model: model(wire), tools: [skill, ...library], hooks });
     const session = await agent.open("s");
     await session.send("go");
     expect(wire.requests.at(-1)?.text).toContain("Does deploy");
@@ -145,7 +159,7 @@ describe.each(Object.entries(able))("over %s", (name, id) => {
 
   it("a history from elsewhere tells of its tools as before", async () => {
     const wire = await serve([...script.slice(0, 2), say("One."), call("deploy"), say("Two.")]);
-    const agent = new Agent({ model: row.model(wire, { id }), tools: [skill, ...library] });
+    const agent = new Agent({ model: model(wire), tools: [skill, ...library] });
     const { messages } = await agent.run("go");
     const result = await agent.run([
       ...messages,
@@ -235,6 +249,18 @@ it("GPT is told by an item after the results, once of each tool", async () => {
     const before = texts[at]?.replace(/\]\}$/, "") ?? "";
     expect(text.startsWith(before)).toBe(true);
   });
+});
+
+it("Kimi is told by a system message of tools alone", async () => {
+  const wire = await serve(script);
+  await new Agent({ model: kimi(wire, "kimi-k3"), tools: [skill, ...library] }).run("go");
+  const { messages } = JSON.parse(wire.requests.at(-1)?.text ?? "") as { messages: object[] };
+  const told = messages.filter((one) => "tools" in one);
+  expect(told).toMatchObject([
+    { role: "system", tools: [{ type: "function", function: { name: "deploy" } }] },
+    { role: "system", tools: [{ type: "function", function: { name: "restart" } }] },
+  ]);
+  expect(told.every((one) => !("content" in one))).toBe(true);
 });
 
 const unmarked = (messages: unknown[]): string =>

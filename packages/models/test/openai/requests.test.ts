@@ -47,7 +47,7 @@ describe("every canonical conversation becomes a request that the server accepts
     fc.assert(
       fc.property(conversations, fc.boolean(), (messages, withTools) => {
         const { body } = openaiChat
-          .encoder(chat(compat))
+          .encoder(chat(compat, { facts: { offersInPlace: withTools } }))
           .encode(request([user("go"), ...messages], { system: "be brief", tools: withTools ? tools : [] }));
         expect(checkOpenaiChatRequest(body, rules)).toEqual([]);
       }),
@@ -91,6 +91,7 @@ describe("every canonical conversation becomes a request that the server accepts
         const offered = offeredIn(messages);
         for (const [encoder, inPlace] of [
           [openaiChat.encoder(chat())],
+          [openaiChat.encoder(chat({}, { facts: { offersInPlace: true } })), true],
           [openaiResponses.encoder(responses())],
           [openaiResponses.encoder(responses({}, { facts: { offersInPlace: true } })), true],
         ] as const) {
@@ -113,6 +114,7 @@ describe("every canonical conversation becomes a request that the server accepts
       [openaiChat, chat()],
       [openaiChat, chat({ alternate: true, noAssistantLast: true, bridgeToolUser: true })],
       [openaiChat, chat({ singleCalls: true })],
+      [openaiChat, chat({}, { facts: { offersInPlace: true } })],
       [openaiResponses, responses()],
       [openaiResponses, responses({}, { facts: { offersInPlace: true } })],
     ];

@@ -10,6 +10,7 @@ import { jsonOf } from "../../json-values.ts";
 import { type Beginning, bodyOf, KeptText } from "../../kept-text.ts";
 import { goOn, noted } from "../bridges.ts";
 import { History } from "../history.ts";
+import { hiddenOf, nothingTold, type Told, tell, tellsInPlace } from "../in-place.ts";
 import { chatIds, functionIds, mistralIds, nameTable, withSigned } from "../openai/names.ts";
 import { bodyHead, jsonHeaders } from "../openai/settings.ts";
 import type { Warning } from "../warn.ts";
@@ -22,7 +23,7 @@ const bridge: ChatPiece = { role: "assistant", json: jsonOf({ role: "assistant",
 const onward: ChatPiece = userPiece([{ type: "text", text: goOn }]);
 
 /** Messages joined so far, each followed by a comma. The last one stays apart, because the next may be merged into it. */
-interface Joined {
+interface Joined extends Told {
   closed: KeptText;
   last: ChatPiece | undefined;
   /** Files that must follow the last result of their turn. */
@@ -70,8 +71,8 @@ export class ChatEncoder implements Encoder {
     const warnings: Warning[] = [];
     this.#warnings = warnings;
     const head = bodyHead(chatBody(request, target, compat, warnings));
-    const { beginning, tail, results } = this.#messages(request);
-    const before = `${head}${this.#tools.encode(request, warnings, results)},"messages":[`;
+    const { beginning, tail, results, told } = this.#messages(request);
+    const before = `${head}${this.#tools.encode(request, warnings, results, told)},"messages":[`;
     return {
       path: "/chat/completions",
       headers: {
@@ -83,8 +84,32 @@ export class ChatEncoder implements Encoder {
     };
   }
 
-  #messages(request: ModelRequest): { beginning: Beginning; tail: string; results: boolean } {
+  #messages(
+    request: ModelRequest,
+  ): { beginning: Beginning; tail: string } & Pick<Joined, "results" | "told"> {
     const { compat } = this.#room;
+    const whole = this.#joined(request, "");
+    // A tool that is hidden now must not be told of.
+    const hidden = hiddenOf(whole, request);
+    const held = hidden.length === 0 ? whole : this.#joined(request, hidden.join(" "));
+    // What only this request contains is joined after the part that it shares with the next one.
+    const joined: Joined = { ...held, closed: new KeptText() };
+    this.#flush(joined);
+    if (compat.noAssistantLast && joined.last?.role === "assistant") this.#add(joined, onward);
+    // No server accepts a request without messages: all texts may have been blank, or another model's reasoning.
+    if ((compat.needsUser && !joined.begun) || joined.last === undefined) this.#add(joined, onward);
+    const { results, told } = joined;
+    return {
+      beginning: held.closed.now(),
+      tail: joined.closed.now().text + (joined.last?.json ?? ""),
+      results,
+      told,
+    };
+  }
+
+  /** The messages of a request, as far as they cannot change any more. @param without what makes them differ from usual */
+  #joined(request: ModelRequest, without: string): Joined {
+    const { target, compat } = this.#room;
     const system = request.system?.trim() === "" ? undefined : request.system;
     const fresh = (): Joined => {
       const closed = new KeptText();
@@ -92,6 +117,7 @@ export class ChatEncoder implements Encoder {
         closed,
         last: undefined,
         files: [],
+        ...nothingTold(),
         later: undefined,
         begun: false,
         results: false,
@@ -100,20 +126,11 @@ export class ChatEncoder implements Encoder {
       if (system !== undefined) this.#add(joined, this.#systemPiece(system));
       return joined;
     };
-    const held = this.#history.take(request.messages, system ?? "", fresh, (to, message) =>
-      this.#addMessage(to, message),
-    );
-    // What only this request contains is joined after the part that it shares with the next one.
-    const joined: Joined = { ...held, closed: new KeptText() };
-    this.#flush(joined);
-    if (compat.noAssistantLast && joined.last?.role === "assistant") this.#add(joined, onward);
-    // No server accepts a request without messages: all texts may have been blank, or another model's reasoning.
-    if ((compat.needsUser && !joined.begun) || joined.last === undefined) this.#add(joined, onward);
-    return {
-      beginning: held.closed.now(),
-      tail: joined.closed.now().text + (joined.last?.json ?? ""),
-      results: joined.results,
-    };
+    const places = tellsInPlace(target);
+    return this.#history.take(request.messages, `${without}${system ?? ""}`, fresh, (to, message) => {
+      this.#addMessage(to, message);
+      if (places && message.role === "tool") tell(message, request, to);
+    });
   }
 
   #addMessage(joined: Joined, message: Message): void {
@@ -134,8 +151,11 @@ export class ChatEncoder implements Encoder {
   }
 
   #flush(joined: Joined): void {
-    const { files } = joined;
+    const { files, telling } = joined;
     joined.files = [];
+    joined.telling = [];
+    if (telling.length > 0)
+      this.#add(joined, { role: "system", json: this.#tools.told(telling, this.#warnings) });
     if (files.length > 0) this.#add(joined, userPiece(files));
   }
 

@@ -9,6 +9,7 @@ import { objectIn, parseJson, textIn } from "../../json-values.ts";
 import { refusesForcing } from "../../refusals/choice.ts";
 import { complaintOf } from "../../refusals/complaint.ts";
 import { plainerSchemas, refusesGrammars, refusesStrict } from "../../refusals/schema.ts";
+import { tellsInPlace } from "../in-place.ts";
 import { lacksLevels } from "../levels.ts";
 import { lacksSignature } from "../thought-signatures.ts";
 import { chatCompat, type OpenaiChatCompat } from "./compat.ts";
@@ -72,6 +73,9 @@ const plain: ReadonlySet<string> = new Set([
   "parallel_tool_calls",
 ]);
 
+/** A system message that only tells of tools, at a server that does not know such a one. */
+const strangeTools: RegExp = /\bmessages?\b[^{}]{0,80}\b(?:tools|content)\b/i;
+
 /** The quirks that a refusal reveals; undefined if there is nothing to change. */
 export function learned(
   { status, body }: ErrorResponse,
@@ -96,6 +100,7 @@ export function learned(
   if (status === 404) return undefined;
   const quirk = lessons.find(([complaint, shown]) => complaint.test(words) && isNews(shown, compat))?.[1];
   if (quirk !== undefined) return { ...target.compat, ...quirk };
+  if (tellsInPlace(target) && strangeTools.test(words)) return { ...target.compat, offersInPlace: false };
   if (missingReasoning.test(words)) {
     if (compat.echoReasoning !== "reasoning_content" || compat.reasoningFill === null)
       return { ...target.compat, echoReasoning: "reasoning_content", reasoningFill: "" };

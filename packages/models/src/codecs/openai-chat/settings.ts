@@ -6,6 +6,7 @@ import { jsonOf } from "../../json-values.ts";
 import { neutralisedTools } from "../../prompted/control-tokens.ts";
 import { plainMode, sentTool, strictOutput, strictTool } from "../../schemas/codecs.ts";
 import { toolModeOf } from "../../schemas/tools.ts";
+import { FrontTools } from "../in-place.ts";
 import { levels } from "../levels.ts";
 import type { NameTable } from "../openai/names.ts";
 import {
@@ -202,6 +203,7 @@ export class ChatTools {
   readonly #compat: OpenaiChatCompat;
   readonly #names: NameTable;
   readonly #texts: ToolTexts;
+  readonly #front = new FrontTools();
 
   constructor(target: Target, compat: OpenaiChatCompat, names: NameTable) {
     this.#target = target;
@@ -210,12 +212,22 @@ export class ChatTools {
     this.#texts = new ToolTexts(target, compat, (tool, warnings) => this.#tool(tool, warnings));
   }
 
-  /** `,"tools":[…]` with the tool choice, or nothing: an empty list is refused (F132). */
-  encode(request: ModelRequest, warnings: Warning[], results: boolean): string {
+  /** A system message that tells of tools. */
+  told(tools: readonly ToolDefinition[], warnings: Warning[]): string {
+    const safe = this.#compat.breakTokens ? neutralisedTools(tools) : tools;
+    return `{"role":"system","tools":[${this.#texts.told(safe, warnings)}]}`;
+  }
+
+  /**
+   * `,"tools":[…]` with the tool choice, or nothing: an empty list is refused (F132).
+   * @param told names of the tools that the messages tell of
+   */
+  encode(request: ModelRequest, warnings: Warning[], results: boolean, told: ReadonlySet<string>): string {
     const { settings } = request;
     const target = this.#target;
     const compat = this.#compat;
-    const tools = compat.breakTokens ? neutralisedTools(request.tools) : request.tools;
+    const front = this.#front.of(request.tools, told);
+    const tools = compat.breakTokens ? neutralisedTools(front) : front;
     const own = ownTools(request, target);
     if (tools.length + own.length === 0)
       return results && compat.toolsWithHistory ? `,"tools":[${placeholder}]` : "";

@@ -3,18 +3,11 @@
 // As in Chat Completions the input comes last and pieces are made once, so that each step's body begins like the last
 // one's.
 
-import {
-  type JsonObject,
-  type Message,
-  type ModelRequest,
-  offersOf,
-  type ToolDefinition,
-  type ToolMessage,
-} from "@rondo/core";
+import type { JsonObject, Message, ModelRequest } from "@rondo/core";
 import type { Encoder, Target, WireRequest } from "../../codec.ts";
 import { type Beginning, bodyOf, KeptText } from "../../kept-text.ts";
 import { History } from "../history.ts";
-import { tellsInPlace } from "../in-place.ts";
+import { hiddenOf, nothingTold, type Told, tell, tellsInPlace } from "../in-place.ts";
 import { nameTable, responsesIds, withSigned } from "../openai/names.ts";
 import { bodyHead, jsonHeaders } from "../openai/settings.ts";
 import type { Warning } from "../warn.ts";
@@ -32,7 +25,7 @@ import { isStored, ResponsesTools, responsesBody, responsesCompat } from "./sett
 type Pieces = WeakMap<Message, { piece: ResponsesPiece | undefined }>;
 
 /** Items joined so far, separated by commas. */
-interface Joined {
+interface Joined extends Told {
   items: KeptText;
   begun: boolean;
   /** The role of the last item. */
@@ -43,10 +36,6 @@ interface Joined {
   callers: Map<string, JsonObject>;
   /** Files that must follow the last result of their turn. */
   files: JsonObject[];
-  /** Names of the tools that the model is told of in the input. */
-  told: Set<string>;
-  /** Those of them that must follow the last result of their turn. */
-  telling: ToolDefinition[];
   /** If roles must alternate: the content of the user's last message, to which more may be added. */
   open: JsonObject[];
 }
@@ -68,19 +57,6 @@ function asItsCall(callId: string, json: string, { custom, callers }: Joined): s
   const called = caller === undefined ? json : calledResult(json, caller);
   return custom.has(callId) ? customResult(called) : called;
 }
-
-/** Notes the tools that a result offers: the model is told of each once, after the results of the turn. */
-function tell(result: ToolMessage, { tools }: ModelRequest, joined: Joined): void {
-  for (const name of offersOf(result)) {
-    const tool = joined.told.has(name) ? undefined : tools.find((one) => one.name === name);
-    if (tool === undefined) continue;
-    joined.told.add(name);
-    joined.telling = [...joined.telling, tool];
-  }
-}
-
-const hiddenOf = ({ told }: Joined, { tools }: ModelRequest): string[] =>
-  [...told].filter((name) => !tools.some((tool) => tool.name === name));
 
 const onward: ResponsesPiece = userItem([{ type: "input_text", text: "Continue." }]);
 
@@ -125,13 +101,13 @@ export class ResponsesEncoder implements Encoder {
     const { compat } = this.#room;
     const joined = this.#joined(request, "");
     // A tool that is hidden now must not be told of.
-    const hidden = joined.told.size === 0 ? [] : hiddenOf(joined, request);
+    const hidden = hiddenOf(joined, request);
     const held = hidden.length === 0 ? joined : this.#joined(request, hidden.join(" "));
     const { told } = held;
     const beginning = held.items.now();
     const rest = [...held.open, ...held.files];
     const last = [
-      ...(held.telling.length === 0 ? [] : [this.#told(held.telling)]),
+      ...(held.telling.length === 0 ? [] : [this.#tools.told(held.telling, this.#warnings)]),
       ...(rest.length === 0 ? [] : [userItem(rest).json]),
     ].join(",");
     // An input without items is refused: all texts may have been blank, or another model's reasoning.
@@ -155,8 +131,7 @@ export class ResponsesEncoder implements Encoder {
         custom: new Set(),
         callers: new Map(),
         files: [],
-        told: new Set(),
-        telling: [],
+        ...nothingTold(),
         open: [],
       };
       if (prompt !== undefined) this.#append(joined, systemItem(prompt, this.#room));
@@ -166,19 +141,15 @@ export class ResponsesEncoder implements Encoder {
     const places = tellsInPlace(target);
     return this.#history.take(request.messages, key, fresh, (to, message) => {
       this.#add(to, message, stored);
-      if (places && message.role === "tool" && !message.isError) tell(message, request, to);
+      if (places && message.role === "tool") tell(message, request, to);
     });
-  }
-
-  #told(tools: readonly ToolDefinition[]): string {
-    return `{"type":"additional_tools","role":"developer","tools":[${this.#tools.items(tools, this.#warnings)}]}`;
   }
 
   #add(joined: Joined, message: Message, stored: boolean): void {
     const piece = this.#piece(message, stored);
     if (piece === undefined) return;
     if (piece.role !== "tool" && joined.telling.length > 0) {
-      append(joined, this.#told(joined.telling));
+      append(joined, this.#tools.told(joined.telling, this.#warnings));
       joined.telling = [];
     }
     if (piece.role !== "tool" && joined.files.length > 0) {

@@ -7,6 +7,7 @@ import type { Json, JsonObject, ModelRequest, Settings, ToolDefinition } from "@
 import type { Target } from "../../codec.ts";
 import { objectIn, textsIn } from "../../json-values.ts";
 import { plainMode, sentTool, strictOutput, strictTool } from "../../schemas/codecs.ts";
+import { FrontTools } from "../in-place.ts";
 import type { NameTable } from "../openai/names.ts";
 import {
   type Body,
@@ -229,8 +230,7 @@ export class ResponsesTools {
   readonly #compat: OpenaiResponsesCompat;
   readonly #names: NameTable;
   readonly #texts: ToolTexts;
-  /** The tools of the last request without those that the model was told of elsewhere. */
-  #front: { tools: ModelRequest["tools"]; told: number; list: ModelRequest["tools"] } | undefined;
+  readonly #front = new FrontTools();
 
   constructor(target: Target, compat: OpenaiResponsesCompat, names: NameTable) {
     this.#target = target;
@@ -242,7 +242,7 @@ export class ResponsesTools {
   /** @param told names of the tools that the input tells of */
   encode(request: ModelRequest, told: ReadonlySet<string>, warnings: Warning[]): string {
     const { settings } = request;
-    const tools = this.#without(told, request.tools);
+    const tools = this.#front.of(request.tools, told);
     const target = this.#target;
     const own = ownTools(request, target);
     const custom = this.#customNames(own);
@@ -253,17 +253,9 @@ export class ResponsesTools {
     return `,"tools":[${items}]${choiceMembers(choice, settings, this.#compat, target, warnings)}`;
   }
 
-  /** Tools as the items of a list. */
-  items(tools: readonly ToolDefinition[], warnings: Warning[]): string {
-    return tools.map((tool) => this.#texts.text(tool, warnings)).join(",");
-  }
-
-  /** The same lists give the same list. */
-  #without(told: ReadonlySet<string>, tools: ModelRequest["tools"]): ModelRequest["tools"] {
-    if (told.size === 0) return tools;
-    if (this.#front?.tools !== tools || this.#front.told !== told.size)
-      this.#front = { tools, told: told.size, list: tools.filter(({ name }) => !told.has(name)) };
-    return this.#front.list;
+  /** Tools as an item of the input. */
+  told(tools: readonly ToolDefinition[], warnings: Warning[]): string {
+    return `{"type":"additional_tools","role":"developer","tools":[${this.#texts.told(tools, warnings)}]}`;
   }
 
   /** The caller's custom tools: each replaces the function of that name. */

@@ -66,7 +66,7 @@ export class ToolTexts {
   items(tools: readonly ToolDefinition[], own: readonly Json[], warnings: Warning[]): string {
     this.#check(tools.length + own.length);
     if (this.#last?.list !== tools)
-      this.#last = { list: tools, json: tools.map((tool) => this.text(tool, warnings)).join(",") };
+      this.#last = { list: tools, json: tools.map((tool) => this.#text(tool, warnings)).join(",") };
     const last = this.#last.json;
     if (own.length === 0) return last;
     return [...(last === "" ? [] : [last]), ...own.map(jsonOf)].join(",");
@@ -87,8 +87,12 @@ export class ToolTexts {
       );
   }
 
-  /** One tool as an item. */
-  text(tool: ToolDefinition, warnings: Warning[]): string {
+  /** Tools as the items of a list in the middle of a conversation. */
+  told(tools: readonly ToolDefinition[], warnings: Warning[]): string {
+    return tools.map((tool) => this.#text(tool, warnings)).join(",");
+  }
+
+  #text(tool: ToolDefinition, warnings: Warning[]): string {
     let json = this.#one.get(tool);
     if (json === undefined) {
       json = jsonOf(this.#form(tool, warnings));

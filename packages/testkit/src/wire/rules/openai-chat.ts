@@ -64,7 +64,8 @@ export function checkOpenaiChatRequest(given: string | Json, rules: ChatRules = 
         `Invalid value: '${String(message.role)}'. Supported values are: 'system', 'assistant', 'user', 'tool', and 'developer'.`,
       );
     checkFields(message, path, rules, say);
-    checkContent(message, path, rules, say);
+    if (message.role === "system" && message.tools !== undefined) checkToldTools(message, path, say);
+    else checkContent(message, path, rules, say);
     if (message.role === "tool") {
       const id = message.tool_call_id;
       if (typeof id !== "string" || open === undefined)
@@ -120,6 +121,13 @@ export function bodyOf(given: string | Json, say: Say): JsonObject | undefined {
   const body = objectIn(value);
   if (body === undefined) say("$", "The request body must be a JSON object");
   return body;
+}
+
+/** Kimi's way to tell of tools in the middle of a conversation: a system message of tools alone. */
+function checkToldTools({ tools, content }: JsonObject, path: string, say: Say): void {
+  if (content !== undefined)
+    say(`${path}.content`, `Invalid request: ${path} has tools, and must have no content.`);
+  if (listIn(tools).length === 0) say(`${path}.tools`, `Invalid request: ${path} has no tools.`);
 }
 
 /** Tools, their choice, and what goes with them. `unwrap` finds the function in a tool; undefined leaves it alone. */
@@ -201,7 +209,7 @@ export function checkName(name: string, path: string, say: Say): void {
 }
 
 const messageFields: { readonly [role: string]: ReadonlySet<string> } = {
-  system: new Set(["role", "content", "name"]),
+  system: new Set(["role", "content", "name", "tools"]),
   developer: new Set(["role", "content", "name"]),
   user: new Set(["role", "content", "name"]),
   tool: new Set(["role", "content", "tool_call_id", "name"]),
