@@ -4,7 +4,7 @@
 // reason and the content together.
 
 import type { Json, Opaque, Part, StopKind } from "@rondo/core";
-import { parseArgs } from "./call-args.ts";
+import { parseArgs, withoutEmptyLead } from "./call-args.ts";
 import { textOfPieces } from "./cumulative-args.ts";
 
 /** What every block has: the index used in its events. */
@@ -89,9 +89,12 @@ export const cutFault = "the arguments were cut off at the output limit";
 export const openFault =
   "no arguments came, and the call was never said to be whole: make it again, with all its arguments";
 
+/** The fault of a call without a name. */
+export const namelessFault = "the call has no name: say which tool is meant";
+
 export function callPart(block: CallBlock, cut: boolean): Part {
-  const rawArgs = textOfPieces(block.pieces);
-  const fault = cut ? cutFault : block.fault;
+  const rawArgs = withoutEmptyLead(textOfPieces(block.pieces));
+  const fault = cut ? cutFault : (block.fault ?? (block.name === "" ? namelessFault : undefined));
   const parsed = fault === undefined ? parseArgs(block.value ?? rawArgs) : { args: {}, argsError: fault };
   return {
     type: "tool_call",

@@ -2,6 +2,7 @@
 
 import type { Json, JsonObject } from "@rondo/core";
 import { deepest, isTooDeep } from "@rondo/core/checks";
+import { objectIn, parseJson } from "../json-values.ts";
 
 /**
  * Parses a call's arguments. Empty ones become `{}`, also if written as blanks, `null` or `""`; an object is taken as it
@@ -45,6 +46,10 @@ export const isNothing = (value: Json | undefined): boolean =>
 export const holds = (input: Json | undefined): input is Json =>
   typeof input === "object" && input !== null ? Object.keys(input).length > 0 : !isNothing(input);
 
+/** Whether this is what a protocol calls the type of a call. Gateways leave one protocol's word in the frames of another. */
+export const isCallType = (type: Json | undefined): boolean =>
+  typeof type === "string" && /^(?:function|function_call|tool_call|tool_use)$/.test(type);
+
 /** What protocols call a call's arguments. */
 export const argumentNames: readonly string[] = ["arguments", "args", "input", "parameters"];
 
@@ -56,6 +61,17 @@ export function argsIn(call: object, own: "arguments" | "args" | "input" | "part
   const members = call as JsonObject;
   const told = members[own];
   return holds(told) ? told : (argumentNames.map((name) => members[name]).find(holds) ?? told);
+}
+
+/**
+ * The text of arguments without the empty object that some servers (Bedrock behind a gateway) send before the real ones
+ * (F090). Only the beginning is looked at; what is not one object behind it stays as it is, and does not run.
+ */
+export function withoutEmptyLead(text: string): string {
+  const [lead = ""] = /^\s*\{\s*\}\s*(?=\{)/.exec(text) ?? [];
+  if (lead === "") return text;
+  const rest = text.slice(lead.length);
+  return holds(objectIn(parseJson(rest))) ? rest : text;
 }
 
 /** Whether there are no arguments, or an empty object, as a value or as text. */

@@ -112,7 +112,7 @@ describe("which call a fragment belongs to", () => {
       calls({ index: 0, id: "c", function: fn("f", "{}") }),
       calls({ index: 0, id: "c", function: fn("f", '{"a":1}') }),
     ]);
-    expect(callsOf(message)).toMatchObject([{ name: "f", argsError: expect.stringContaining("JSON") }]);
+    expect(callsOf(message)).toMatchObject([{ name: "f", args: { a: 1 }, rawArgs: '{"a":1}' }]);
   });
 
   test("fragments with an id each belong to the call that was opened with its name", () => {
@@ -369,7 +369,9 @@ describe("arguments", () => {
   });
 
   test.each([
-    ["two objects", "{}{}"],
+    ["two objects", '{"a":1}{"b":2}'],
+    ["two empty objects", "{}{}"],
+    ["an empty object before half of one", '{}{"a":'],
     ["trailing junk", '{"a":1}</tool_call>'],
     ["a list", "[1]"],
     ["prose", "Dave"],

@@ -15,14 +15,15 @@ import { argsIn, isEmptyArgs } from "../../answer/call-args.ts";
 import { type AnswerEnd, answerLimit } from "../../answer/ends.ts";
 import type { Answer } from "../../answer.ts";
 import type { Decoder, Frame, Target } from "../../codec.ts";
-import { countIn, listIn, objectIn, textIn } from "../../json-values.ts";
+import { countIn, listIn, objectIn, textIn, writtenIn } from "../../json-values.ts";
 import { ownMember, putMember } from "../../own-member.ts";
-import { frameObject } from "../anthropic/decode.ts";
+import { frameIn, isPieces } from "../anthropic/decode.ts";
 import { nameFromWire } from "../anthropic/names.ts";
 import { isErrorEvent } from "../bare-frames.ts";
 import { bareName } from "../bare-name.ts";
 import { Base64Pieces } from "../base64-pieces.ts";
 import { BlockPlaces } from "../block-places.ts";
+import { unwrapped } from "../envelopes.ts";
 import { isFlatError } from "../flat-errors.ts";
 import { answerOf } from "../leaking-answer.ts";
 import { typeOfFile } from "../media-types.ts";
@@ -104,8 +105,13 @@ class BedrockAnswer implements Decoder {
 
   push(frame: Frame): void {
     if (frame.exception === true || frame.event?.endsWith("Exception") === true) throw this.#failed(frame);
-    const payload = frameObject(frame, this.#target.origin.provider);
+    const payload = frameIn(frame, this.#target.origin.provider);
     if (payload === undefined) return;
+    if (isPieces(payload)) {
+      const event = payload.length === 1 ? frame.event : undefined;
+      for (const data of payload) this.push({ event, data });
+      return;
+    }
     // A gateway's own events have no type, or the type of an error.
     const isTyped = frame.event !== undefined && !isErrorEvent(frame.event);
     if (!isTyped && isFlatError(payload)) throw this.#failed({ event: undefined, data: frame.data });
@@ -141,6 +147,8 @@ class BedrockAnswer implements Decoder {
         return;
       case "messageStop":
         this.#ending(payload);
+        // Some gateways have no event for it.
+        this.#metadata(payload);
         return;
       case "metadata":
         this.#metadata(payload);
@@ -158,7 +166,7 @@ class BedrockAnswer implements Decoder {
     const content = objectIn(objectIn(body.output)?.message)?.content ?? [];
     // Some gateways send one block, or its text, instead of a list.
     for (const [index, one] of [content].flat().entries())
-      this.#block(index, typeof one === "string" ? { text: one } : (objectIn(one) ?? {}));
+      this.#block(index, objectIn(one) ?? { text: writtenIn(one) ?? "" });
     this.#ending(body);
     this.#metadata(body);
     // A whole body cannot be truncated: if a gateway left out the stop reason, it still ended.
@@ -229,7 +237,7 @@ class BedrockAnswer implements Decoder {
       this.#nativeDelta(native, delta);
       return;
     }
-    const text = textIn(delta.text);
+    const text = writtenIn(delta.text);
     if (text !== undefined) this.#answer.text(index, text);
     const use = objectIn(delta.toolUse);
     const isCall = this.#calls.has(index);
@@ -237,7 +245,7 @@ class BedrockAnswer implements Decoder {
     if (use !== undefined && isCall) {
       // Some gateways send the value instead of its JSON text (F087). Ignored, the call would run with empty arguments.
       const whole = objectIn(use.input);
-      const piece = whole === undefined ? (textIn(use.input) ?? "") : JSON.stringify(whole);
+      const piece = whole === undefined ? (writtenIn(use.input) ?? "") : JSON.stringify(whole);
       this.#calls.set(index, (this.#calls.get(index) ?? "") + piece);
       if (whole === undefined) this.#answer.args(index, piece);
       else this.#answer.argsWhole(index, whole);
@@ -258,7 +266,7 @@ class BedrockAnswer implements Decoder {
   }
 
   #reasoning(index: number, reasoning: JsonObject): void {
-    this.#answer.reasoning(index, textIn(reasoning.text) ?? "");
+    this.#answer.reasoning(index, writtenIn(reasoning.text) ?? "");
     const before = this.#answer.opaqueOf(index);
     const signature = textIn(reasoning.signature);
     if (signature)
@@ -314,7 +322,7 @@ class BedrockAnswer implements Decoder {
   /** A block of a whole response. */
   #block(index: number, block: JsonObject): void {
     this.#last = index;
-    const text = textIn(block.text);
+    const text = writtenIn(block.text);
     const use = objectIn(block.toolUse);
     const reasoning = objectIn(block.reasoningContent);
     const cited = objectIn(block.citationsContent);
@@ -330,7 +338,7 @@ class BedrockAnswer implements Decoder {
       this.#reasoning(index, { ...objectIn(reasoning.reasoningText), ...reasoning });
     else if (cited !== undefined) {
       const pieces = listIn(cited.content);
-      this.#answer.text(index, pieces.map((piece) => textIn(objectIn(piece)?.text) ?? "").join(""));
+      this.#answer.text(index, pieces.map((piece) => writtenIn(objectIn(piece)?.text) ?? "").join(""));
       for (const citation of listIn(cited.citations)) this.#answer.attach(index, { citation });
     } else this.#native(index, Object.keys(block)[0] ?? "unknown", block);
   }
@@ -365,7 +373,8 @@ class BedrockAnswer implements Decoder {
 export const bedrockDecoder = (target: Target, emit: Emit): Decoder => new BedrockAnswer(target, emit);
 
 export function bedrockWhole(body: Json, target: Target, emit: Emit): AssistantMessage {
-  const response = objectIn(body);
+  const given = objectIn(body);
+  const response = given && unwrapped(given, ({ output }) => objectIn(output) !== undefined);
   if (response === undefined || objectIn(response.output) === undefined) {
     // Amazon's own form, or a gateway's.
     const refused = [response?.message, response?.__type, response?.error].some((one) => one !== undefined);

@@ -10,7 +10,7 @@
 import type { Json, JsonObject } from "@rondo/core";
 import { argsIn, argumentNames } from "../../answer/call-args.ts";
 import type { Answer } from "../../answer.ts";
-import { countIn, numberIn, objectIn, parseJson, textIn } from "../../json-values.ts";
+import { countIn, numberIn, objectIn, parseJson, textIn, writtenIn } from "../../json-values.ts";
 import { functionIn } from "./chunk.ts";
 import { GrowingArgs } from "./growing-args.ts";
 
@@ -80,7 +80,7 @@ export class CallTracker {
     const name = said === "null" || said === "None" ? "" : said;
     const piece = (fn && argsIn(fn, "arguments")) ?? undefined;
     // A piece of digits may come as a number (Cloudflare).
-    const told = typeof piece === "number" || typeof piece === "boolean" ? String(piece) : piece;
+    const told = writtenIn(piece) ?? piece;
     const index = numberIn(call.index) ?? countIn(call.index);
     // An empty fragment opens no call: some servers send one together with their text.
     const before = index === undefined ? this.#last : this.#byIndex.get(index);
