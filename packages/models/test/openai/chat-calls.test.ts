@@ -190,6 +190,23 @@ describe("which call a fragment belongs to", () => {
     expect(called(read([...list, finish("tool_calls"), "[DONE]"], to))).toEqual(want);
   });
 
+  test.each([
+    ["is the rest of one", ["get", "_weather"], [["get_weather", { a: 1 }]]],
+    [
+      "is a tool's own",
+      ["get", "get_weather"],
+      [
+        ["get", {}],
+        ["get_weather", { a: 1 }],
+      ],
+    ],
+  ])("a name without a number and an id that %s", (_, [first = "", then = ""], want) => {
+    const to = target("openai-chat");
+    for (const tool of ["get", "get_weather"]) nameTable(to.origin).wire(tool);
+    const list = [calls({ id: "c", function: { name: first } }), calls({ function: fn(then, '{"a":1}') })];
+    expect(called(read([...list, finish("tool_calls"), "[DONE]"], to))).toEqual(want);
+  });
+
   test("a name that comes in pieces with arguments that are still empty", () => {
     const to = target("openai-chat");
     for (const tool of ["get", "get_weather"]) nameTable(to.origin).wire(tool);

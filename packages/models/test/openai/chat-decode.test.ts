@@ -39,6 +39,10 @@ describe("how an answer ended", () => {
 
   test.each([
     ["MAX_TOKENS", "max_tokens"],
+    ["maxTokens", "max_tokens"],
+    ["TokenLimitReached", "max_tokens"],
+    ["incomplete", "max_tokens"],
+    ["ContentFiltered", "content_filter"],
     ["SAFETY", "content_filter"],
     ["content-filter", "content_filter"],
     ["content_filter: PROHIBITED_CONTENT", "content_filter"],

@@ -176,10 +176,16 @@ export class CallTracker {
     }
     if (last === undefined) return this.#open();
     if (name === "") return last;
-    if (last.name === "") return last;
+    if (last.name === "" || this.#continuesName(last, name, position)) return last;
     return position > 0 || name !== last.name || last.args.length === 0 || last.args.whole
       ? this.#open()
       : last;
+  }
+
+  /** Whether a name is the rest of the last call's: together they are a tool's, and alone it is none. */
+  #continuesName({ name: known, args }: Slot, name: string, position: number): boolean {
+    const isRest = !this.#offered.has(name) && this.#offered.has(known + name);
+    return position === 0 && args.length === 0 && isRest;
   }
 
   #identify(slot: Slot, id: string): void {

@@ -9,9 +9,9 @@ import { type Item, isAnother, newItem } from "./item.ts";
 
 export class ItemPlaces {
   /** The items by their places. */
-  readonly items = new Map<number, Item>();
+  readonly items: Map<number, Item> = new Map();
   /** The first place that no item has had. */
-  free = 0;
+  free: number = 0;
   /** Places of items by output index: one each, unless an index was reused for another item. */
   readonly #places = new Map<number, number[]>();
   /** The first item that had each id. */
