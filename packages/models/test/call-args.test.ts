@@ -145,6 +145,42 @@ const contentOf = (codec: Codec, frames: readonly Frame[]): unknown => {
   return decoder.end().content;
 };
 
+/** What chat completions make of a call's arguments. */
+const inChat = (given: string): unknown => {
+  const call = { index: 0, id: "a", function: { name: "weather", arguments: given } };
+  return contentOf(openaiChat, [chunk({ tool_calls: [call] }), chunk({}, "tool_calls")]);
+};
+
+describe("arguments that are no JSON any more because of what a gateway added", () => {
+  it.each([
+    ["an empty object before", '{}{"city":"Oslo"}'],
+    ["two, and blanks", ' {} { }\n{"city":"Oslo"}'],
+    ["the same once more", '{"city":"Oslo"}{"city":"Oslo"}'],
+    ["the same twice more", '{"city":"Oslo"}\n{"city":"Oslo"} {"city":"Oslo"}'],
+    ["both", '{}{"city":"Oslo"}{"city":"Oslo"}'],
+  ])("are what they were: %s", (_what, given) => {
+    expect(inChat(given)).toEqual([
+      expect.objectContaining({ rawArgs: '{"city":"Oslo"}', args: { city: "Oslo" } }),
+    ]);
+  });
+
+  it.each([
+    ["two that differ", '{"city":"Oslo"}{"city":"Bergen"}'],
+    ["one and half of it", '{"city":"Oslo"}{"city":'],
+    ["only empty ones", "{}{}"],
+    ["anything else behind it", '{"city":"Oslo"}</tool_call>'],
+    ["an empty one behind it", '{"city":"Oslo"}{}'],
+  ])("do not run where it cannot be known: %s", (_what, given) => {
+    expect(inChat(given)).toEqual([
+      expect.objectContaining({
+        rawArgs: given,
+        args: {},
+        argsError: expect.stringContaining("not valid JSON"),
+      }),
+    ]);
+  });
+});
+
 describe("a value that is only a part of a call's arguments", () => {
   it.each(twofold({ city: "Bergen" }))("never replaces all of them: %s", (_name, codec, frames) => {
     expect(contentOf(codec, frames)).toEqual([

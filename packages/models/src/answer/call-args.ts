@@ -2,7 +2,7 @@
 
 import type { Json, JsonObject } from "@rondo/core";
 import { deepest, isTooDeep } from "@rondo/core/checks";
-import { objectIn, parseJson } from "../json-values.ts";
+import { objectEnd, objectIn, parseJson } from "../json-values.ts";
 
 /**
  * Parses a call's arguments. Empty ones become `{}`, also if written as blanks, `null` or `""`; an object is taken as it
@@ -64,14 +64,17 @@ export function argsIn(call: object, own: "arguments" | "args" | "input" | "part
 }
 
 /**
- * The text of arguments without the empty object that some servers (Bedrock behind a gateway) send before the real ones
- * (F090). Only the beginning is looked at; what is not one object behind it stays as it is, and does not run.
+ * What gateways add to a call's arguments, so that they are JSON no more (F090): empty objects before the real ones, and the
+ * same object once more behind it. Returns the object that is meant; undefined if it cannot be known, as of two that differ.
  */
-export function withoutEmptyLead(text: string): string {
-  const [lead = ""] = /^\s*\{\s*\}\s*(?=\{)/.exec(text) ?? [];
-  if (lead === "") return text;
-  const rest = text.slice(lead.length);
-  return holds(objectIn(parseJson(rest))) ? rest : text;
+export function meantArgs(text: string): string | undefined {
+  const told = text.replace(/^(?:\s*\{\s*\})+\s*(?=\{)/, "").trim();
+  const end = told.startsWith("{") ? objectEnd(told, 0) : -1;
+  if (end === -1) return undefined;
+  const one = told.slice(0, end);
+  let rest = told.slice(end).trimStart();
+  while (rest.startsWith(one)) rest = rest.slice(end).trimStart();
+  return rest === "" && holds(objectIn(parseJson(one))) ? one : undefined;
 }
 
 /** Whether there are no arguments, or an empty object, as a value or as text. */

@@ -4,7 +4,7 @@
 // without them, because empty arguments could be valid ones.
 
 import type { Json, Opaque } from "@rondo/core";
-import { isNothing, withoutEmptyLead } from "./call-args.ts";
+import { isNothing, meantArgs } from "./call-args.ts";
 
 /** A call while it arrives; only the members used here. */
 interface ToldCall {
@@ -44,7 +44,7 @@ export function faultWithoutArgs(calls: readonly ToldCall[], stray: boolean): vo
   for (const call of bare) call.fault = astray;
 }
 
-const argsOf = (call: ToldCall): string => withoutEmptyLead(call.pieces.join(""));
+const argsOf = (call: ToldCall): string => call.pieces.join("");
 
 /** Whether a call has no arguments, or an empty object. Long ones are not joined to find out. */
 function isBare(call: ToldCall): boolean {
@@ -59,6 +59,6 @@ function holdsTwo(text: string): boolean {
     JSON.parse(text);
     return false;
   } catch {
-    return true;
+    return meantArgs(text) === undefined;
   }
 }

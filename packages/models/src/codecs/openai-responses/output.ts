@@ -117,9 +117,16 @@ export class ResponseItems {
       else if (!taken(renamed, saidIn(item)))
         this.#done(this.#openMessage(item) ?? this.#places.unused(index), item);
     }
-    for (const item of this.#places.items.values()) {
+    const all = [...this.#places.items.values()];
+    const ended = new Set(
+      all.flatMap(({ ended, callId }) => (ended && callId !== undefined ? [callId] : [])),
+    );
+    for (const item of all) {
       if (item.type === "function_call" && !item.hasArgs) this.#wholeArgs(item, item.firstArgs);
-      if (!item.ended) this.#answer.callOpen(item.key);
+      if (item.ended) continue;
+      // Announced under one id of an item, and ended under another (Copilot).
+      if (!item.hasArgs && ended.has(item.callId ?? "")) this.#answer.drop(item.key);
+      else this.#answer.callOpen(item.key);
     }
   }
 
