@@ -236,7 +236,8 @@ export class ChatDecoder implements Decoder {
     if (delta.tool_calls || delta.toolCalls) this.#callList(callsIn(delta), isWhole, at);
     if (delta.function_call) {
       this.#call({ index: -1, function: delta.function_call }, 0);
-      this.#legacy = this.#calls.last;
+      // Some servers send an empty one beside real calls.
+      if (textIn(objectIn(delta.function_call)?.name)) this.#legacy = this.#calls.last;
     }
     if (delta.annotations)
       for (const citation of listIn(delta.annotations)) {
