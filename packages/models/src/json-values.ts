@@ -36,6 +36,24 @@ export function writtenIn(value: Json | undefined): string | undefined {
   return typeof value === "number" || typeof value === "boolean" ? String(value) : undefined;
 }
 
+/**
+ * Whether a value says nothing: empty, or of nothing but empty members. Servers that write every member of a shape leave
+ * those so that are not meant.
+ */
+export function isHollow(value: unknown): boolean {
+  if (typeof value !== "object" || value === null)
+    return value === undefined || value === null || value === "";
+  return Object.values(value).every(isHollow);
+}
+
+/** An object without the members that say nothing; the same one if all say something. */
+export function solid<T extends JsonObject>(value: T): T {
+  for (const key in value)
+    if (isHollow(value[key]))
+      return Object.fromEntries(Object.entries(value).filter(([, one]) => !isHollow(one))) as T;
+  return value;
+}
+
 export function numberIn(value: Json | undefined): number | undefined {
   return typeof value === "number" && Number.isFinite(value) ? value : undefined;
 }

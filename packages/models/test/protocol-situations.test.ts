@@ -3,6 +3,7 @@
 import { type AssistantMessage, type Json, type JsonObject, type Part, RondoError } from "@rondo/core";
 import { describe, expect, test } from "vitest";
 import type { Frame, Target } from "../src/codec.ts";
+import { objectIn } from "../src/json-values.ts";
 import { receiveFrames } from "../src/receive.ts";
 import { type Name, names, protocols, type Step, type Told } from "./situations.ts";
 
@@ -257,6 +258,44 @@ test.each(names)("two frames without anything between them: %s", (name) => {
     .map(({ data, event }) => (name === "bedrock" ? `{"${event}":${data}}` : data))
     .join("");
   expect(outcomeOf(name, [{ event: undefined, data: glued }])).toBe("hi [end_turn]");
+});
+
+/** The members of which a delta, a block or a part has one. */
+const oneOf: { readonly [name in Name]?: readonly string[] } = {
+  chat: [
+    ..."content reasoning_content reasoning_details thinking_blocks refusal".split(" "),
+    ..."tool_calls function_call audio images annotations executed_tools".split(" "),
+  ],
+  anthropic: ["text", "thinking", "signature", "partial_json", "citation"],
+  google: ["text", "functionCall", "inlineData", "fileData", "executableCode", "codeExecutionResult"],
+  bedrock: ["text", "toolUse", "reasoningContent", "citation", "image"],
+};
+
+describe.each(Object.entries(oneOf))("a server that writes all members: %s", (name, members) => {
+  const script: readonly Step[] = [
+    { thought: "hm" },
+    { text: "hi" },
+    { call: whole },
+    { stop: "tool" },
+    "end",
+  ];
+  test.each<[Json]>([[null], [""], [{}], [{ type: "", name: null, data: [] }], [[{}]]])(
+    "as %j",
+    (nothing) => {
+      const all = Object.fromEntries(members.map((member) => [member, nothing]));
+      const withAll = (_key: string, value: Json): Json => {
+        const given = objectIn(value);
+        return given === undefined || !members.some((member) => member in given)
+          ? value
+          : { ...all, ...given };
+      };
+      const frames = framesOf(name as Name, script).map(({ data, ...rest }) => ({
+        ...rest,
+        data: data.startsWith("{") ? JSON.stringify(JSON.parse(data, withAll)) : data,
+      }));
+      expect(outcomeOf(name as Name, frames)).toBe('(hm) hi f:{"a":1} [tool_use]');
+    },
+  );
 });
 
 /** A member for errors that says of none, as some servers send it with everything. */

@@ -15,7 +15,7 @@ import { argsIn, holds, isCallType, isEmptyArgs, isNothing } from "../../answer/
 import { answerLimit } from "../../answer/ends.ts";
 import type { Answer } from "../../answer.ts";
 import type { Target } from "../../codec.ts";
-import { countIn, listIn, objectIn, textIn, writtenIn } from "../../json-values.ts";
+import { countIn, isHollow, listIn, objectIn, textIn, writtenIn } from "../../json-values.ts";
 import { bareName } from "../bare-name.ts";
 import { BlockPlaces } from "../block-places.ts";
 import { isFlatError, told } from "../flat-errors.ts";
@@ -388,9 +388,13 @@ export class AnthropicAnswer {
 const blockOf = (given: Json): JsonObject =>
   objectIn(given) ?? { type: "text", text: writtenIn(given) ?? "" };
 
-/** The type of a delta that lacks one, from its members. */
-function deltaType({ text, thinking, partial_json }: JsonObject): string | undefined {
-  if (text !== undefined) return "text_delta";
-  if (thinking !== undefined) return "thinking_delta";
-  return partial_json === undefined ? undefined : "input_json_delta";
-}
+/** The type of a delta that lacks one, from the first of its members that says something. */
+const deltaType = (delta: JsonObject): string | undefined =>
+  deltaMembers.find(([member]) => !isHollow(delta[member]))?.[1];
+
+const deltaMembers: readonly (readonly [member: string, type: string])[] = [
+  ["text", "text_delta"],
+  ["thinking", "thinking_delta"],
+  ["partial_json", "input_json_delta"],
+  ["signature", "signature_delta"],
+];

@@ -15,7 +15,7 @@ import { argsIn, isEmptyArgs } from "../../answer/call-args.ts";
 import { type AnswerEnd, answerLimit } from "../../answer/ends.ts";
 import type { Answer } from "../../answer.ts";
 import type { Decoder, Frame, Target } from "../../codec.ts";
-import { countIn, listIn, objectIn, textIn, writtenIn } from "../../json-values.ts";
+import { countIn, listIn, objectIn, solid, textIn, writtenIn } from "../../json-values.ts";
 import { ownMember, putMember } from "../../own-member.ts";
 import { frameIn, isPieces } from "../anthropic/decode.ts";
 import { nameFromWire } from "../anthropic/names.ts";
@@ -136,10 +136,10 @@ class BedrockAnswer implements Decoder {
         if (this.#last !== -1) throw this.#joined();
         return;
       case "contentBlockStart":
-        this.#start(index, objectIn(payload.start) ?? {});
+        this.#start(index, solid(objectIn(payload.start) ?? {}));
         return;
       case "contentBlockDelta":
-        this.#delta(index, objectIn(payload.delta) ?? {});
+        this.#delta(index, solid(objectIn(payload.delta) ?? {}));
         return;
       case "contentBlockStop":
         this.#stop(index);
@@ -165,8 +165,7 @@ class BedrockAnswer implements Decoder {
   whole(body: JsonObject): AssistantMessage {
     const content = objectIn(objectIn(body.output)?.message)?.content ?? [];
     // Some gateways send one block, or its text, instead of a list.
-    for (const [index, one] of [content].flat().entries())
-      this.#block(index, objectIn(one) ?? { text: writtenIn(one) ?? "" });
+    for (const [index, block] of [content].flat().flatMap(blocksIn).entries()) this.#block(index, block);
     this.#ending(body);
     this.#metadata(body);
     // A whole body cannot be truncated: if a gateway left out the stop reason, it still ended.
@@ -368,6 +367,14 @@ class BedrockAnswer implements Decoder {
       cacheWriteTokens: cacheWrite,
     });
   }
+}
+
+/** The blocks that one means: some gateways send its text alone, or beside a call. */
+function blocksIn(given: Json): JsonObject[] {
+  const block = solid(objectIn(given) ?? { text: writtenIn(given) ?? "" });
+  const { text, ...more } = block;
+  if (Object.keys(more).length === 0) return [{ text: text ?? "" }];
+  return text === undefined || more.toolUse === undefined ? [block] : [{ text }, more];
 }
 
 export const bedrockDecoder = (target: Target, emit: Emit): Decoder => new BedrockAnswer(target, emit);

@@ -3,7 +3,7 @@
 // Every member is optional, because each of them has been seen missing.
 
 import type { Json, JsonObject } from "@rondo/core";
-import { objectIn, writtenIn } from "../../json-values.ts";
+import { isHollow, objectIn, writtenIn } from "../../json-values.ts";
 import { unwrapped } from "../envelopes.ts";
 import { stopWord } from "../stop-word.ts";
 import type { PartialArg } from "./args.ts";
@@ -110,8 +110,29 @@ export function partsOf({ content }: GoogleCandidate): GooglePart[] {
   const told = (Array.isArray(content) ? content[0] : content) as Json | undefined;
   const text = writtenIn(told);
   if (text !== undefined) return [{ text }];
-  return listed(objectIn(told)?.parts).map(partOf).filter(isObject).map(inCamel);
+  return listed(objectIn(told)?.parts).map(partOf).filter(isObject).map(inCamel).flatMap(meantIn);
 }
+
+/**
+ * What a part means, which says only one thing: members that say nothing are not meant, and a text beside a call or a file
+ * is a part of its own. An empty call closes an open one.
+ */
+function meantIn(part: GooglePart): GooglePart[] {
+  if (kindOf(part) === undefined) return [part];
+  const text = wordOf(part.text);
+  const told = Object.entries(part).filter(
+    ([key, one]) => plainKeys.has(key) || (key === "functionCall" && text === "") || !isHollow(one),
+  );
+  const meant: GooglePart = Object.fromEntries(told);
+  const kind = kindOf(meant);
+  if (text === "" || kind === undefined || !kindsBesideText.has(kind)) return [meant];
+  return [
+    { text, thought: part.thought === true },
+    { ...meant, text: "" },
+  ];
+}
+
+const kindsBesideText: ReadonlySet<string> = new Set(["functionCall", "inlineData", "fileData"]);
 
 /** A part; some servers send its text alone, or read it as JSON. */
 function partOf(given: Json): GooglePart {

@@ -9,7 +9,7 @@ import { Answer } from "../../answer.ts";
 import type { Decoder, Frame, Target } from "../../codec.ts";
 import { parseExact } from "../../exact-json.ts";
 import { FrameJson, type FrameTemplate, type TextPath } from "../../frame-json.ts";
-import { listIn, objectIn, parsedFrame, textIn, writtenIn } from "../../json-values.ts";
+import { isHollow, listIn, objectIn, parsedFrame, textIn, writtenIn } from "../../json-values.ts";
 import { bareError, isEndWord, isErrorEvent, isSilent, piecesIn } from "../bare-frames.ts";
 import { refusedAnswer, streamError, unreadable } from "../openai/errors.ts";
 import { type NameTable, nameTable } from "../openai/names.ts";
@@ -240,15 +240,15 @@ export class ChatDecoder implements Decoder {
       if (textIn(objectIn(delta.function_call)?.name)) this.#legacy = this.#calls.last;
     }
     if (delta.annotations)
-      for (const citation of listIn(delta.annotations)) {
+      for (const citation of listIn(delta.annotations).filter((one) => !isHollow(one))) {
         this.#answer.text("text", "");
         this.#answer.attach("text", { citation });
       }
     if (delta.images) for (const image of listIn(delta.images)) this.#image(image);
     if (delta.image) this.#image(delta.image);
     const audio = delta.audio ? objectIn(delta.audio) : undefined;
-    if (audio !== undefined) this.#audio.add(audio, this.#answer);
-    if (Array.isArray(delta.executed_tools))
+    if (audio !== undefined && !isHollow(audio)) this.#audio.add(audio, this.#answer);
+    if (Array.isArray(delta.executed_tools) && !isHollow(delta.executed_tools))
       this.#answer.native("executed_tools", "executed_tools", { executed_tools: delta.executed_tools });
     if (!isWhole && this.#frames.isEdged && !this.#compat.splitChoices) this.#again = this.#sayingOnly(delta);
   }
@@ -275,7 +275,7 @@ export class ChatDecoder implements Decoder {
     const text = writtenIn(given);
     if (text !== undefined) this.#texts.say("text", text);
     const part = objectIn(given);
-    if (part === undefined) return;
+    if (part === undefined || isHollow(part)) return;
     const call = callOfPart(part);
     if (call !== undefined) this.#call(call, this.#parts++);
     else if (part.type === "text" || part.type === "output_text" || (part.type ?? null) === null)

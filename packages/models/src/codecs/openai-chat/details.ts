@@ -3,7 +3,7 @@
 // type of their own.
 
 import type { Json, JsonObject } from "@rondo/core";
-import { listIn, objectIn, textIn } from "../../json-values.ts";
+import { isHollow, listIn, objectIn, textIn } from "../../json-values.ts";
 
 interface Entry {
   key: string;
@@ -34,7 +34,7 @@ export class ReasoningDetails {
     const shown: Readable = { reasoning: "", text: "" };
     for (const one of listIn(given)) {
       const fragment = objectIn(one);
-      if (fragment === undefined) continue;
+      if (fragment === undefined || isHollow(fragment)) continue;
       if (answerType.test(textIn(fragment.type) ?? "")) {
         shown.text += textIn(fragment.text) ?? "";
         continue;

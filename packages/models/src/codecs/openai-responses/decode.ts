@@ -91,7 +91,7 @@ export class ResponsesDecoder implements Decoder {
     if (response === undefined) throw this.#answer.truncated("responses");
     const status = textIn(response.status);
     const reason = textIn(objectIn(response.incomplete_details)?.reason);
-    const raw = reason ?? status;
+    const raw = reason || status;
     if (status === "in_progress" || status === "queued")
       throw this.#answer.failed(
         new RondoError(
