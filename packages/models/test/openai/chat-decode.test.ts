@@ -652,6 +652,11 @@ describe("text, reasoning and numbers", () => {
       { outputTokens: 30, reasoningTokens: 25, cachedInputTokens: 4 },
     ],
     [
+      "details under the names of Responses",
+      { input_tokens_details: { cached_tokens: 4 }, output_tokens_details: { reasoning_tokens: 2 } },
+      { outputTokens: 5, reasoningTokens: 2, cachedInputTokens: 4 },
+    ],
+    [
       "what a gateway to Claude writes to its cache (LiteLLM)",
       {
         prompt_tokens_details: { cached_tokens: 0, cache_creation_tokens: 8 },

@@ -153,7 +153,8 @@ export class CallTracker {
   #another(slot: Slot, id: string, name: string, args: Json | undefined): boolean {
     if (id !== "" && slot.id !== "" && id !== slot.id) {
       // Some servers give every fragment an id of its own, without a name, and the arguments continue where they stopped.
-      if (name !== "" || args === undefined || args === "") return true;
+      if (name !== "") return true;
+      if (args === undefined || args === "") return slot.name === "";
       return slot.args.length > 0 ? slot.args.whole : slot.name === "";
     }
     if (id !== "" && id === slot.id) return anew(slot, name, args);

@@ -35,6 +35,7 @@ import {
 import { chatCompat, type OpenaiChatCompat } from "./compat.ts";
 import { ReasoningDetails } from "./details.ts";
 import { type ChatEnd, failureOf, finished, isBroken, isCut, isGrave, wireOf } from "./end.ts";
+import { GoogleThoughts } from "./google-thoughts.ts";
 import { AudioPieces, imageIn } from "./media.ts";
 import { OneAnswer } from "./one-answer.ts";
 import { ReasoningParts } from "./reasoning-parts.ts";
@@ -71,6 +72,7 @@ export class ChatDecoder implements Decoder {
   #nativeWord: string | undefined;
   #citations: readonly Json[] = [];
   readonly #audio = new AudioPieces();
+  readonly #thoughts = new GoogleThoughts();
   /** Copilot's encrypted reasoning. */
   #opaque: string | undefined;
   #parts = 0;
@@ -229,7 +231,7 @@ export class ChatDecoder implements Decoder {
       this.#answer.reasoning("reasoning", "");
     }
     if (!delta.content && details?.text) this.#texts.say("text", details.text);
-    if (typeof delta.content === "string") this.#texts.say("text", delta.content);
+    if (typeof delta.content === "string") this.#content(delta, delta.content);
     else if (delta.content !== undefined) for (const part of partsIn(delta.content)) this.#contentPart(part);
     if (typeof delta.refusal === "string" && delta.refusal !== "")
       this.#answer.refusal("refusal", delta.refusal);
@@ -251,6 +253,15 @@ export class ChatDecoder implements Decoder {
     if (Array.isArray(delta.executed_tools) && !isHollow(delta.executed_tools))
       this.#answer.native("executed_tools", "executed_tools", { executed_tools: delta.executed_tools });
     if (!isWhole && this.#frames.isEdged && !this.#compat.splitChoices) this.#again = this.#sayingOnly(delta);
+  }
+
+  #content(delta: JsonObject, content: string): void {
+    const [thoughts, text] = this.#thoughts.split(delta, content);
+    if (thoughts !== "") {
+      this.#texts.areApart();
+      this.#texts.say("reasoning", thoughts);
+    }
+    this.#texts.say("text", text);
   }
 
   /** How a delta's text is taken, if the delta has nothing else of importance. */

@@ -11,8 +11,9 @@ type Count = { [K in keyof Usage]: number | undefined };
 export function chatUsage(given: Json | undefined): Count {
   const usage = objectIn(given);
   if (usage === undefined) return {};
-  const prompt = objectIn(usage.prompt_tokens_details);
-  const completion = objectIn(usage.completion_tokens_details);
+  // Gateways that speak Responses to the server behind them may leave its names.
+  const prompt = objectIn(usage.prompt_tokens_details ?? usage.input_tokens_details);
+  const completion = objectIn(usage.completion_tokens_details ?? usage.output_tokens_details);
   return whole(usage, {
     // Gateways to Claude may use its names, and its way of counting.
     inputTokens: countIn(usage.prompt_tokens) ?? readOfClaude(usage),
