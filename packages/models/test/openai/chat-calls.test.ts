@@ -107,6 +107,17 @@ describe("which call a fragment belongs to", () => {
     expect(called(whole([again, again]))).toEqual([["f", { a: 1 }]]);
   });
 
+  test.each([
+    ["spelt otherwise", '{ "a": 1 }'],
+    ["encoded twice", JSON.stringify('{"a": 1}')],
+    ["as a value", { a: 1 }],
+  ])("so is one that is repeated %s", (_how, args) => {
+    const pieces = ['{"a":', "1}", args].map((piece) =>
+      calls({ index: 0, id: "c", function: { name: "f", arguments: piece } }),
+    );
+    expect(called(whole(pieces))).toEqual([["f", { a: 1 }]]);
+  });
+
   test("an empty object before the real arguments is no call, also under one id (F074)", () => {
     const message = whole([
       calls({ index: 0, id: "c", function: fn("f", "{}") }),
@@ -120,6 +131,7 @@ describe("which call a fragment belongs to", () => {
       calls({ index: 0, id: "a", function: fn("f", "") }),
       calls({ index: 0, id: "b", function: { arguments: '{"a"' } }),
       calls({ index: 0, id: "c", function: { name: "", arguments: ":1}" } }),
+      calls({ index: 0, id: "d", function: { name: "", arguments: "" } }),
     ]);
     expect(callsOf(message)).toMatchObject([{ id: "a", name: "f", args: { a: 1 } }]);
   });

@@ -81,7 +81,7 @@ export class AnthropicAnswer {
     const given = countIn(event.index) ?? -1;
     const index =
       type === "content_block_start"
-        ? this.#places.start(given, textIn(objectIn(event.content_block)?.id))
+        ? this.#places.start(given, objectIn(event.content_block))
         : this.#places.at(given);
     if (type === "error" || (event.error && told(event.error)))
       throw this.#answer.failed(anthropicStreamError(event, this.#target.origin.provider));

@@ -129,7 +129,7 @@ class BedrockAnswer implements Decoder {
     const given = countIn(payload.contentBlockIndex) ?? 0;
     const index =
       type === "contentBlockStart"
-        ? this.#places.start(given, textIn(objectIn(objectIn(payload.start)?.toolUse)?.toolUseId))
+        ? this.#places.start(given, { id: objectIn(objectIn(payload.start)?.toolUse)?.toolUseId ?? "" })
         : this.#places.at(given);
     switch (type) {
       case "messageStart":

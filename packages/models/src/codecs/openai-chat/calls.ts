@@ -225,11 +225,18 @@ function anew({ args: known }: Slot, name: string, args: Json | undefined): bool
   );
 }
 
-/** Whether these are the whole arguments once more. Only a piece as long as all of them is compared: comparing each would be slow. */
+/**
+ * Whether these are the whole arguments once more, spelt otherwise or encoded twice (LiteLLM). Only a piece at least half as
+ * long as all of them is compared: comparing each would be slow.
+ */
 function repeats(known: GrowingArgs, args: Json | undefined): boolean {
   if (args === undefined || args === "" || known.length === 0) return false;
   const text = textOf(args);
-  return text.length === known.length && known.whole && known.text === text;
+  if (text.length * 2 < known.length || !/^\s*["{]/.test(text) || !known.whole) return false;
+  if (known.text === text) return true;
+  const told = parseJson(text);
+  const value = objectIn(typeof told === "string" ? parseJson(told) : told);
+  return value !== undefined && JSON.stringify(value) === JSON.stringify(parseJson(known.text));
 }
 
 const textOf = (args: Json): string => (typeof args === "string" ? args : JSON.stringify(args));
