@@ -28,7 +28,7 @@ export function stopReasonsPage(): string {
     "Why a single model answer ended: what each word of each provider protocol means in Rondo (`stop.wire`). The raw word is always kept (`stop.raw`).",
     "",
     "**A word the protocol does not have** is looked up among those of `openai-chat`, because gateways wrap one provider's answers in another's",
-    "protocol and leave the word as it was. In this second look-up, case, dashes and a detail after a colon do not matter. A word that is not",
+    "protocol and leave the word as it was. In this second look-up, case (`maxTokens`), dashes and a detail after a colon do not matter. A word that is not",
     "there either means what it names: `error` for a failure (`upstream_error`, `generation_failed`), `max_tokens` for a limit (`token_limit`,",
     "`max_length`), `context_overflow` (`context_length_exceeded`) or `content_filter` (`blocked`); otherwise it is `unknown`, which is not an",
     "error. (An answer that `openai-responses` marks as incomplete is then `max_tokens`.)",

@@ -77,6 +77,11 @@ export class Answer {
     return this.#blocks.size === 0;
   }
 
+  /** Whether nothing but reasoning has arrived. */
+  get isThought(): boolean {
+    return [...this.#blocks.values()].every(({ type }) => type === "reasoning");
+  }
+
   has(key: BlockKey): boolean {
     return this.#blocks.has(key);
   }

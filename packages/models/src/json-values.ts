@@ -5,7 +5,6 @@
 // (F094), so everything is written with `jsonOf`.
 
 import type { Json, JsonObject } from "@rondo/core";
-import type { FrameJson } from "./frame-json.ts";
 
 export function objectIn(value: unknown): JsonObject | undefined {
   return typeof value === "object" && value !== null && !Array.isArray(value)
@@ -28,6 +27,33 @@ export function textIn(value: Json | undefined): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
+/**
+ * A text, also if a server read it as JSON: a number or a truth value is the token that it was made of. For what a model
+ * wrote: text, reasoning, pieces of arguments.
+ */
+export function writtenIn(value: Json | undefined): string | undefined {
+  if (typeof value === "string") return value;
+  return typeof value === "number" || typeof value === "boolean" ? String(value) : undefined;
+}
+
+/**
+ * Whether a value says nothing: empty, or of nothing but empty members. Servers that write every member of a shape leave
+ * those so that are not meant.
+ */
+export function isHollow(value: unknown): boolean {
+  if (typeof value !== "object" || value === null)
+    return value === undefined || value === null || value === "";
+  return Object.values(value).every(isHollow);
+}
+
+/** An object without the members that say nothing; the same one if all say something. */
+export function solid<T extends JsonObject>(value: T): T {
+  for (const key in value)
+    if (isHollow(value[key]))
+      return Object.fromEntries(Object.entries(value).filter(([, one]) => !isHollow(one))) as T;
+  return value;
+}
+
 export function numberIn(value: Json | undefined): number | undefined {
   return typeof value === "number" && Number.isFinite(value) ? value : undefined;
 }
@@ -38,10 +64,10 @@ export function countIn(value: Json | undefined): number | undefined {
   return typeof count === "number" && Number.isFinite(count) && count >= 0 ? count : undefined;
 }
 
-/** The value of a frame that may be anything. Undefined if it is not JSON. */
-export function parsedFrame(frames: FrameJson, data: string): Json | undefined {
+/** The value of a frame that may be anything. Undefined if it is not JSON. @param json what parses it */
+export function parsedFrame(json: { parse(text: string): Json }, data: string): Json | undefined {
   try {
-    const value = frames.parse(data);
+    const value = json.parse(data);
     // A proxy may have quoted it once more.
     return typeof value === "string" ? (parseJson(value) ?? value) : value;
   } catch {
@@ -52,12 +78,18 @@ export function parsedFrame(frames: FrameJson, data: string): Json | undefined {
 /** An unclosed string matches up to the end: searching its end again from every quote in it would take quadratic time (F243). */
 const strings: RegExp = /"(?:[^"\\]+|\\[\s\S])*"?|-?\b(?:NaN|Infinity)\b/g;
 
-/** The text as valid JSON: Python's NaN and Infinity become null, and control characters in strings are escaped. */
+/** An escape as JSON knows it; or a backslash before anything else, or a control character. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const unescaped: RegExp = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})|[\\\u0000-\u001f]/g;
+
+/**
+ * The text as valid JSON: Python's NaN and Infinity become null, and what must be escaped in strings is. Anthropic itself has
+ * sent control characters as they are.
+ */
 const asJson = (text: string): string =>
   text.replace(strings, (one) =>
     one.startsWith('"')
-      ? // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-        one.replace(/[\u0000-\u001f]/g, (control) => JSON.stringify(control).slice(1, -1))
+      ? one.replace(unescaped, (found) => (found.length > 1 ? found : JSON.stringify(found).slice(1, -1)))
       : "null",
   );
 

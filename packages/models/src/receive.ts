@@ -7,21 +7,16 @@
 // A piece of the body is decoded first, and its deltas are emitted after that. Listeners may do much, and mixing their work
 // into the decoding is slower than doing one after the other: see `bench/RESULTS.md`.
 
-import {
-  type AssistantMessage,
-  errorWith,
-  type Json,
-  type ModelEvent,
-  type ModelIo,
-  RondoError,
-} from "@rondo/core";
+import { type AssistantMessage, errorWith, type ModelEvent, type ModelIo, RondoError } from "@rondo/core";
 import type { Codec, Decoder, Frame, Target } from "./codec.ts";
 import { type EventBuffer, eventBuffer } from "./event-buffer.ts";
 import { parseExact } from "./exact-json.ts";
+import { parsedFrame } from "./json-values.ts";
 import { BinaryOrText, Body, type Framer } from "./receive/body.ts";
 import { ClockBehind } from "./receive/clock-behind.ts";
 import { AnswerHead, explained } from "./receive/wrong-protocol.ts";
 import { readErrorBody } from "./transport/error-body.ts";
+import { classifyStreamError } from "./transport/errors.ts";
 import type { HttpResponse } from "./transport/http.ts";
 import { NdjsonDecoder } from "./transport/ndjson.ts";
 import { waitingUnless } from "./transport/network.ts";
@@ -218,10 +213,8 @@ function close(source: AsyncIterator<Frame>): void {
 }
 
 function decodeWhole(text: string, { response, codec, target, news }: Reception): AssistantMessage {
-  let body: Json;
-  try {
-    body = parseExact(text);
-  } catch {
+  const body = parsedFrame({ parse: parseExact }, text);
+  if (body === undefined) {
     const facts = readErrorBody(text);
     if (facts.html)
       throw new RondoError(
@@ -237,6 +230,9 @@ function decodeWhole(text: string, { response, codec, target, news }: Reception)
       },
     );
   }
+  // Words in the place of an answer.
+  if (typeof body === "string")
+    throw classifyStreamError(body, { provider: `${target.origin.provider}/${target.origin.model}` });
   return codec.decodeWhole(body, target, news.push);
 }
 

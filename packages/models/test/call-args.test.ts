@@ -92,13 +92,13 @@ const framed = (data: object, event?: string): Frame => ({ event, data: JSON.str
 const chunk = (delta: object, finish: string | null = null): Frame =>
   framed({ choices: [{ index: 0, delta, finish_reason: finish }] });
 
-/** A call whose arguments are told as an empty value first, and as text then. */
-const twofold: readonly [name: string, Codec, readonly Frame[]][] = [
+/** A call whose arguments are told as a value first, and as text then. */
+const twofold = (first: object): readonly [name: string, Codec, readonly Frame[]][] => [
   [
     "chat completions",
     openaiChat,
     [
-      chunk({ tool_calls: [{ index: 0, id: "a", function: { name: "weather", arguments: {} } }] }),
+      chunk({ tool_calls: [{ index: 0, id: "a", function: { name: "weather", arguments: first } }] }),
       chunk({ tool_calls: [{ index: 0, function: { arguments: '{"city":"Oslo"}' } }] }),
       chunk({}, "tool_calls"),
     ],
@@ -113,7 +113,7 @@ const twofold: readonly [name: string, Codec, readonly Frame[]][] = [
         index: 0,
         content_block: { type: "tool_use", id: "a", name: "weather", input: {} },
       }),
-      ...[{}, '{"city":"Oslo"}'].map((partial_json) =>
+      ...[first, '{"city":"Oslo"}'].map((partial_json) =>
         framed({ type: "content_block_delta", index: 0, delta: { type: "input_json_delta", partial_json } }),
       ),
       framed({ type: "content_block_stop", index: 0 }),
@@ -129,7 +129,7 @@ const twofold: readonly [name: string, Codec, readonly Frame[]][] = [
         { contentBlockIndex: 0, start: { toolUse: { toolUseId: "a", name: "weather" } } },
         "contentBlockStart",
       ),
-      ...[{}, '{"city":"Oslo"}'].map((input) =>
+      ...[first, '{"city":"Oslo"}'].map((input) =>
         framed({ contentBlockIndex: 0, delta: { toolUse: { input } } }, "contentBlockDelta"),
       ),
       framed({ contentBlockIndex: 0 }, "contentBlockStop"),
@@ -145,14 +145,56 @@ const contentOf = (codec: Codec, frames: readonly Frame[]): unknown => {
   return decoder.end().content;
 };
 
-describe("a value that is only a part of a call's arguments", () => {
-  it.each(twofold)("never replaces all of them: %s", (_name, codec, frames) => {
-    expect(contentOf(codec, frames)).toEqual([
+/** What chat completions make of a call's arguments. */
+const inChat = (given: string): unknown => {
+  const call = { index: 0, id: "a", function: { name: "weather", arguments: given } };
+  return contentOf(openaiChat, [chunk({ tool_calls: [call] }), chunk({}, "tool_calls")]);
+};
+
+describe("arguments that are no JSON any more because of what a gateway added", () => {
+  it.each([
+    ["an empty object before", '{}{"city":"Oslo"}'],
+    ["two, and blanks", ' {} { }\n{"city":"Oslo"}'],
+    ["the same once more", '{"city":"Oslo"}{"city":"Oslo"}'],
+    ["the same twice more", '{"city":"Oslo"}\n{"city":"Oslo"} {"city":"Oslo"}'],
+    ["both", '{}{"city":"Oslo"}{"city":"Oslo"}'],
+  ])("are what they were: %s", (_what, given) => {
+    expect(inChat(given)).toEqual([
+      expect.objectContaining({ rawArgs: '{"city":"Oslo"}', args: { city: "Oslo" } }),
+    ]);
+  });
+
+  it.each([
+    ["two that differ", '{"city":"Oslo"}{"city":"Bergen"}'],
+    ["one and half of it", '{"city":"Oslo"}{"city":'],
+    ["only empty ones", "{}{}"],
+    ["anything else behind it", '{"city":"Oslo"}</tool_call>'],
+    ["an empty one behind it", '{"city":"Oslo"}{}'],
+  ])("do not run where it cannot be known: %s", (_what, given) => {
+    expect(inChat(given)).toEqual([
       expect.objectContaining({
-        rawArgs: '{}{"city":"Oslo"}',
+        rawArgs: given,
         args: {},
         argsError: expect.stringContaining("not valid JSON"),
       }),
+    ]);
+  });
+});
+
+describe("a value that is only a part of a call's arguments", () => {
+  it.each(twofold({ city: "Bergen" }))("never replaces all of them: %s", (_name, codec, frames) => {
+    expect(contentOf(codec, frames)).toEqual([
+      expect.objectContaining({
+        rawArgs: '{"city":"Bergen"}{"city":"Oslo"}',
+        args: {},
+        argsError: expect.stringContaining("not valid JSON"),
+      }),
+    ]);
+  });
+
+  it.each(twofold({}))("is no part of them if it is empty: %s", (_name, codec, frames) => {
+    expect(contentOf(codec, frames)).toEqual([
+      expect.objectContaining({ rawArgs: '{"city":"Oslo"}', args: { city: "Oslo" } }),
     ]);
   });
 

@@ -3,6 +3,7 @@
 import { type AssistantMessage, type Json, type JsonObject, type Part, RondoError } from "@rondo/core";
 import { describe, expect, test } from "vitest";
 import type { Frame, Target } from "../src/codec.ts";
+import { objectIn } from "../src/json-values.ts";
 import { receiveFrames } from "../src/receive.ts";
 import { type Name, names, protocols, type Step, type Told } from "./situations.ts";
 
@@ -131,12 +132,15 @@ const rows: Row[] = [
     [{ call: { name: "f", args: "{}" } }, { call: { name: "g", args: "{}" } }, { stop: "tool" }, "end"],
     "f:{} g:{} [tool_use]",
   ],
-  // Where a name is all that makes a call, there is none; elsewhere one without a name is answered as any unknown tool.
   [
     "a call without a name",
     [{ call: { id: "c1", args: '{"a":1}' } }, { stop: "tool" }, "end"],
     ":fault [tool_use]",
-    { anthropic: ':{"a":1} [tool_use]', bedrock: ':{"a":1} [tool_use]', google: "[malformed_call]" },
+  ],
+  [
+    "a call without a name behind a whole one",
+    [{ call: whole }, { call: { id: "c2", args: '{"a":2}' } }, { stop: "tool" }, "end"],
+    'f:{"a":1} :fault [tool_use]',
   ],
   [
     "a list for arguments",
@@ -199,6 +203,99 @@ describe.each(Object.entries(pieced))("an empty value after pieces erases nothin
     const at = script.findIndex(({ data }) => data.includes('"f"')) + 1;
     expect(outcomeOf(name as Name, script.toSpliced(at, 0, ...pieces(given)))).toBe(expected);
   });
+});
+
+describe.each(Object.entries(pieced))(
+  "a piece of arguments that a server read as JSON: %s",
+  (name, pieces) => {
+    test.each([
+      ["a number", 5],
+      ["a truth value", false],
+    ])("%s", (_what, piece) => {
+      const script = framesOf(name as Name, [
+        { call: { id: "c1", name: "f", args: "", open: true } },
+        { stop: "tool" },
+        "end",
+      ]);
+      const at = script.findIndex(({ data }) => data.includes('"f"')) + 1;
+      const frames = script.toSpliced(at, 0, ...pieces(['{"a":', piece, "}"]));
+      expect(outcomeOf(name as Name, frames)).toBe(`f:{"a":${piece}} [tool_use]`);
+    });
+  },
+);
+
+describe.each(["7", "0", "true", "false"])("a text that a server read as JSON: %s", (word) => {
+  test.each(names)("%s", (name) => {
+    const frames = framesOf(name, [{ thought: word }, { text: word }, { stop: "end" }, "end"]);
+    const read = frames.map(({ data, ...rest }) => ({ ...rest, data: data.replaceAll(`"${word}"`, word) }));
+    expect(outcomeOf(name, read)).toBe(`(${word}) ${word} [end_turn]`);
+  });
+});
+
+/** What proxies and servers in other languages make of a frame's JSON. */
+const rewritten: readonly (readonly [how: string, rewrite: (json: string) => string])[] = [
+  ["quoted once more", (json) => JSON.stringify(json)],
+  ["in a list", (json) => `[${json}]`],
+  ["with a number that is none", (json) => json.replace("{", '{"score":NaN,')],
+  ["with an unescaped control character", (json) => json.replace("{", `{"note":"a${"\u001b"}b",`)],
+  ["with an escape that is none", (json) => json.replace("{", String.raw`{"note":"\d\\\"\u0041",`)],
+];
+
+describe.each(rewritten)("a frame %s", (_how, rewrite) => {
+  test.each(names)("%s", (name) => {
+    const frames = framesOf(name, [{ text: "hi" }, { call: whole }, { stop: "tool" }, "end"]);
+    const odd = frames.map(({ data, ...rest }) => ({
+      ...rest,
+      data: data.startsWith("{") ? rewrite(data) : data,
+    }));
+    expect(outcomeOf(name, odd)).toBe('hi f:{"a":1} [tool_use]');
+  });
+});
+
+test.each(names)("two frames without anything between them: %s", (name) => {
+  const frames = framesOf(name, [{ text: "hi" }, { stop: "end" }, "end"]);
+  const glued = frames
+    .map(({ data, event }) => (name === "bedrock" ? `{"${event}":${data}}` : data))
+    .join("");
+  expect(outcomeOf(name, [{ event: undefined, data: glued }])).toBe("hi [end_turn]");
+});
+
+/** The members of which a delta, a block or a part has one. */
+const oneOf: { readonly [name in Name]?: readonly string[] } = {
+  chat: [
+    ..."content reasoning_content reasoning_details thinking_blocks refusal".split(" "),
+    ..."tool_calls function_call audio images annotations executed_tools".split(" "),
+  ],
+  anthropic: ["text", "thinking", "signature", "partial_json", "citation"],
+  google: ["text", "functionCall", "inlineData", "fileData", "executableCode", "codeExecutionResult"],
+  bedrock: ["text", "toolUse", "reasoningContent", "citation", "image"],
+};
+
+describe.each(Object.entries(oneOf))("a server that writes all members: %s", (name, members) => {
+  const script: readonly Step[] = [
+    { thought: "hm" },
+    { text: "hi" },
+    { call: whole },
+    { stop: "tool" },
+    "end",
+  ];
+  test.each<[Json]>([[null], [""], [{}], [{ type: "", name: null, data: [] }], [[{}]]])(
+    "as %j",
+    (nothing) => {
+      const all = Object.fromEntries(members.map((member) => [member, nothing]));
+      const withAll = (_key: string, value: Json): Json => {
+        const given = objectIn(value);
+        return given === undefined || !members.some((member) => member in given)
+          ? value
+          : { ...all, ...given };
+      };
+      const frames = framesOf(name as Name, script).map(({ data, ...rest }) => ({
+        ...rest,
+        data: data.startsWith("{") ? JSON.stringify(JSON.parse(data, withAll)) : data,
+      }));
+      expect(outcomeOf(name as Name, frames)).toBe('(hm) hi f:{"a":1} [tool_use]');
+    },
+  );
 });
 
 /** A member for errors that says of none, as some servers send it with everything. */

@@ -3,8 +3,8 @@
 // A call without whole arguments keeps `argsError` and never runs. The stop kind is derived from the provider's finish
 // reason and the content together.
 
-import type { Json, Opaque, Part, StopKind } from "@rondo/core";
-import { parseArgs } from "./call-args.ts";
+import type { Json, Opaque, Part, StopKind, ToolCallPart } from "@rondo/core";
+import { meantArgs, parseArgs } from "./call-args.ts";
 import { textOfPieces } from "./cumulative-args.ts";
 
 /** What every block has: the index used in its events. */
@@ -89,18 +89,22 @@ export const cutFault = "the arguments were cut off at the output limit";
 export const openFault =
   "no arguments came, and the call was never said to be whole: make it again, with all its arguments";
 
+/** The fault of a call without a name. */
+export const namelessFault = "the call has no name: say which tool is meant";
+
 export function callPart(block: CallBlock, cut: boolean): Part {
-  const rawArgs = textOfPieces(block.pieces);
-  const fault = cut ? cutFault : block.fault;
-  const parsed = fault === undefined ? parseArgs(block.value ?? rawArgs) : { args: {}, argsError: fault };
-  return {
-    type: "tool_call",
-    id: block.id,
-    name: block.name,
-    rawArgs,
-    ...parsed,
-    ...(block.opaque === undefined ? {} : { opaque: block.opaque }),
-  };
+  const fault = cut ? cutFault : (block.fault ?? (block.name === "" ? namelessFault : undefined));
+  const { id, name, opaque } = block;
+  const args =
+    fault === undefined ? argsOf(block) : { rawArgs: textOfPieces(block.pieces), args: {}, argsError: fault };
+  return { type: "tool_call", id, name, ...args, ...(opaque === undefined ? {} : { opaque }) };
+}
+
+function argsOf({ pieces, value }: CallBlock): Pick<ToolCallPart, "rawArgs" | "args" | "argsError"> {
+  const told = textOfPieces(pieces);
+  const parsed = parseArgs(value ?? told);
+  const meant = parsed.argsError === undefined || value !== undefined ? undefined : meantArgs(told);
+  return meant === undefined ? { rawArgs: told, ...parsed } : { rawArgs: meant, ...parseArgs(meant) };
 }
 
 /** The stop kind, from the provider's finish reason and the content together. */

@@ -2,6 +2,7 @@
 
 import type { Json, JsonObject } from "@rondo/core";
 import { deepest, isTooDeep } from "@rondo/core/checks";
+import { objectEnd, objectIn, parseJson } from "../json-values.ts";
 
 /**
  * Parses a call's arguments. Empty ones become `{}`, also if written as blanks, `null` or `""`; an object is taken as it
@@ -45,6 +46,10 @@ export const isNothing = (value: Json | undefined): boolean =>
 export const holds = (input: Json | undefined): input is Json =>
   typeof input === "object" && input !== null ? Object.keys(input).length > 0 : !isNothing(input);
 
+/** Whether this is what a protocol calls the type of a call. Gateways leave one protocol's word in the frames of another. */
+export const isCallType = (type: Json | undefined): boolean =>
+  typeof type === "string" && /^(?:function|function_call|tool_call|tool_use)$/.test(type);
+
 /** What protocols call a call's arguments. */
 export const argumentNames: readonly string[] = ["arguments", "args", "input", "parameters"];
 
@@ -56,6 +61,20 @@ export function argsIn(call: object, own: "arguments" | "args" | "input" | "part
   const members = call as JsonObject;
   const told = members[own];
   return holds(told) ? told : (argumentNames.map((name) => members[name]).find(holds) ?? told);
+}
+
+/**
+ * What gateways add to a call's arguments, so that they are JSON no more (F090): empty objects before the real ones, and the
+ * same object once more behind it. Returns the object that is meant; undefined if it cannot be known, as of two that differ.
+ */
+export function meantArgs(text: string): string | undefined {
+  const told = text.replace(/^(?:\s*\{\s*\})+\s*(?=\{)/, "").trim();
+  const end = told.startsWith("{") ? objectEnd(told, 0) : -1;
+  if (end === -1) return undefined;
+  const one = told.slice(0, end);
+  let rest = told.slice(end).trimStart();
+  while (rest.startsWith(one)) rest = rest.slice(end).trimStart();
+  return rest === "" && holds(objectIn(parseJson(one))) ? one : undefined;
 }
 
 /** Whether there are no arguments, or an empty object, as a value or as text. */

@@ -4,7 +4,7 @@
 // without them, because empty arguments could be valid ones.
 
 import type { Json, Opaque } from "@rondo/core";
-import { isNothing } from "./call-args.ts";
+import { isNothing, meantArgs } from "./call-args.ts";
 
 /** A call while it arrives; only the members used here. */
 interface ToldCall {
@@ -59,6 +59,6 @@ function holdsTwo(text: string): boolean {
     JSON.parse(text);
     return false;
   } catch {
-    return true;
+    return meantArgs(text) === undefined;
   }
 }

@@ -4,8 +4,8 @@
 // in the framing of the stream; the conversation is the same on all of them.
 
 import type { Codec, Frame, Target } from "../codec.ts";
-import { textIn } from "../json-values.ts";
-import { AnthropicDecoder, anthropicWhole, frameObject } from "./anthropic/decode.ts";
+import { objectIn, textIn } from "../json-values.ts";
+import { AnthropicDecoder, anthropicWhole, frameIn } from "./anthropic/decode.ts";
 import { AnthropicEncoder, type Host } from "./anthropic/encode.ts";
 import { anthropicHttpError } from "./anthropic/errors.ts";
 import { learned } from "./anthropic/learn-quirks.ts";
@@ -88,7 +88,7 @@ class InvokeDecoder extends AnthropicDecoder {
   override push(frame: Frame): void {
     if (frame.exception === true) throw bedrockStreamError(frame, this.#target);
     if (frame.event !== undefined && frame.event !== "chunk") return;
-    const bytes = textIn(frameObject(frame, this.#target.origin.provider)?.bytes);
+    const bytes = textIn(objectIn(frameIn(frame, this.#target.origin.provider))?.bytes);
     // What is not base64 is not an event either, and is rejected as one.
     if (bytes !== undefined) super.push({ event: undefined, data: textOfFile(bytes) });
   }

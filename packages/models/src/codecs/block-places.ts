@@ -1,7 +1,10 @@
 // The room of block places: the key of a block whose index is not unique.
 //
 // An index belongs to a block until that block is closed. Proxies give all blocks the same index, or none: what starts
-// there afterwards, or under another id, is another block, so that two calls never become one with both arguments (F068).
+// there afterwards, or under another id or of another kind, is another block, so that two calls never become one with both arguments (F068).
+
+import type { JsonObject } from "@rondo/core";
+import { textIn } from "../json-values.ts";
 
 /** Above any index that a provider uses. */
 const own = 1_000_000;
@@ -9,17 +12,21 @@ const own = 1_000_000;
 export class BlockPlaces {
   readonly #keys = new Map<number, number>();
   readonly #ids = new Map<number, string>();
+  readonly #kinds = new Map<number, string>();
   readonly #closed = new Set<number>();
 
-  /** The key of the block that starts at this index. @param id the block's own id, if its kind has one */
-  start(index: number, id: string = ""): number {
+  /** The key of the block that starts at this index. @param block with its own id and its type, if it has them */
+  start(index: number, block: JsonObject = {}): number {
+    const [id, kind] = [textIn(block.id) ?? "", textIn(block.type) ?? ""];
     let key = this.at(index);
     const known = this.#ids.get(key) ?? "";
-    if (this.#closed.has(key) || (known !== "" && id !== "" && known !== id)) {
+    const isOther = (known !== "" && id !== "" && known !== id) || (this.#kinds.get(key) ?? kind) !== kind;
+    if (this.#closed.has(key) || isOther) {
       key = own + this.#keys.size + this.#ids.size;
       this.#keys.set(index, key);
     }
     this.#ids.set(key, id);
+    this.#kinds.set(key, kind);
     return key;
   }
 

@@ -1,7 +1,7 @@
 // The room of answers whose texts are parsed: thinking and channels that the server's own parser left in them (F113, F236).
 //
 // Local servers and gateways also speak protocols with thinking blocks, for models of any vendor. Only the text that opens
-// an answer is parsed; a tag after anything else is ordinary text.
+// an answer is parsed; a tag after anything else is ordinary text, but for a closing tag that was left behind reasoning.
 
 import type { ModelEvent } from "@rondo/core";
 import { Answer, type BlockKey } from "../answer.ts";
@@ -41,6 +41,8 @@ class LeakingAnswer extends Answer {
   /** The text that is parsed; null if there is none. */
   #key: BlockKey | null | undefined;
   #splitter: Splitter | undefined;
+  /** Reasoning came apart before the text. */
+  #isApart = false;
   readonly #leaked: BlockKey[] = [];
   #hasCalls = false;
 
@@ -120,7 +122,10 @@ class LeakingAnswer extends Answer {
 
   /** Channels are looked for in the first text, whatever comes before it. */
   #isRead(key: BlockKey): boolean {
-    if (this.#key === undefined) this.#key = this.empty || this.#ownName !== undefined ? key : null;
+    if (this.#key === undefined) {
+      this.#key = this.isThought || this.#ownName !== undefined ? key : null;
+      this.#isApart = !this.empty;
+    }
     return key === this.#key;
   }
 
@@ -143,9 +148,10 @@ class LeakingAnswer extends Answer {
   }
 
   #newSplitter(say: Say, calls: HarmonyCalls): Splitter {
-    return this.#ownName === undefined
-      ? new ThinkSplitter(say, this.#thinkTags)
-      : new HarmonySplitter(say, calls);
+    if (this.#ownName !== undefined) return new HarmonySplitter(say, calls);
+    const splitter = new ThinkSplitter(say, this.#thinkTags);
+    if (this.#isApart) splitter.plain();
+    return splitter;
   }
 
   #leaks(): HarmonyCalls {

@@ -16,14 +16,14 @@ import { argsIn } from "../answer/call-args.ts";
 import { Answer } from "../answer.ts";
 import type { Codec, Decoder, Encoder, ErrorResponse, Frame, Target } from "../codec.ts";
 import { parseExact } from "../exact-json.ts";
-import { countIn, listIn, objectIn, parseJson, textIn } from "../json-values.ts";
+import { countIn, listIn, objectIn, parsedFrame, textIn, writtenIn } from "../json-values.ts";
 import { speaksHarmony } from "../prompted/harmony.ts";
 import { ThoughtSplitter } from "../prompted/thoughts.ts";
 import { complaintOf } from "../refusals/complaint.ts";
 import { refusesAnswerLast } from "../refusals/roles.ts";
 import { plainerSchemas } from "../refusals/schema.ts";
 import { classifyHttpError, classifyStreamError } from "../transport/errors.ts";
-import { isSilent } from "./bare-frames.ts";
+import { isSilent, piecesIn } from "./bare-frames.ts";
 import { bareName } from "./bare-name.ts";
 import { isFlatError, told } from "./flat-errors.ts";
 import { foreignStop } from "./foreign-stops.ts";
@@ -104,8 +104,13 @@ class OllamaDecoder implements Decoder {
 
   push(frame: Frame): void {
     if (isSilent(frame, frame.data)) return;
-    const value = parseJson(frame.data, parseExact);
-    const body = objectIn(Array.isArray(value) && value.length === 1 ? value[0] : value);
+    const value = parsedFrame({ parse: parseExact }, frame.data);
+    const body = objectIn(value);
+    const pieces = body === undefined ? piecesIn(value, frame.data.trim()) : undefined;
+    if (pieces !== undefined) {
+      for (const data of pieces) this.push({ ...frame, data });
+      return;
+    }
     if (body === undefined)
       throw new RondoError(
         "stream_error",
@@ -129,7 +134,7 @@ class OllamaDecoder implements Decoder {
       const refused = said === undefined ? body : { ...body, error: said };
       throw withStreamRepair(classifyStreamError(refused), refused);
     }
-    const thinking = textIn(message?.thinking) || textIn(message?.reasoning);
+    const thinking = writtenIn(message?.thinking) || writtenIn(message?.reasoning);
     if (thinking) this.#answer.reasoning("thinking", thinking);
     // `response` is the text on Ollama's other endpoint (`/api/generate`), which some proxies use.
     const generated = objectIn(body.response) === undefined ? body.response : undefined;

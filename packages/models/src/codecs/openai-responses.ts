@@ -15,6 +15,7 @@ import {
 } from "../refusals/roles.ts";
 import { plainerSchemas, refusesGrammars, refusesStrict } from "../refusals/schema.ts";
 import { classifyHttpError } from "../transport/errors.ts";
+import { unwrapped } from "./envelopes.ts";
 import { tellsInPlace } from "./in-place.ts";
 import { lacksLevels } from "./levels.ts";
 import { noAnswer } from "./no-answer.ts";
@@ -41,7 +42,7 @@ export const openaiResponses: Codec = {
   decodeWhole(body: Json, target: Target, emit: (event: ModelEvent) => void): AssistantMessage {
     const given = objectIn(body);
     // Some gateways wrap the answer in an envelope of their own.
-    const whole = [given, objectIn(given?.data), objectIn(given?.response)].find(isResponse) ?? given;
+    const whole = given && unwrapped(given, isResponse);
     if (whole === undefined)
       throw noAnswer(body, `${speaker(target)} answered with something that is no response`);
     if (!isResponse(whole)) throw streamError(whole, target, new Answer(target, () => {}));
@@ -62,9 +63,8 @@ export const openaiResponses: Codec = {
   unmet: unmetRequest,
 };
 
-const isResponse = (one: JsonObject | undefined): boolean =>
-  one !== undefined &&
-  (Array.isArray(one.output) || objectIn(one.output) !== undefined || isResponseStatus(one.status));
+const isResponse = (one: JsonObject): boolean =>
+  Array.isArray(one.output) || objectIn(one.output) !== undefined || isResponseStatus(one.status);
 
 /** Without output, only a status makes it a response; other endpoints may send one of their own, such as `ok`. */
 const isResponseStatus = (status: Json | undefined): boolean =>

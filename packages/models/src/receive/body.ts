@@ -64,7 +64,8 @@ export class Body {
       this.#blank.push(chunk);
       return false;
     }
-    const json = (first === brace || first === bracket) && !(this.#framing === "ndjson" && this.#isStream);
+    const begins = first === brace || first === bracket || first === quote;
+    const json = begins && !(this.#framing === "ndjson" && this.#isStream);
     if (json || first === angle) this.whole = new WholeBody(this.#framing !== "ndjson");
     this.isKnown = true;
     for (const held of this.#blank) (this.whole ?? this.#framer).push(held);
@@ -128,6 +129,8 @@ export class WholeBody {
 const maxWholeChars = 256 * 1024 * 1024;
 const brace = 0x7b;
 const bracket = 0x5b;
+/** A proxy may have quoted the whole body. */
+const quote = 0x22;
 const angle = 0x3c;
 
 /** The first byte that is neither white space nor part of a byte order mark. */

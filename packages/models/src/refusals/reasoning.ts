@@ -3,6 +3,10 @@
 // A signature may belong to another key or may have expired, a field may be unknown to this server, and no table knows all
 // of them. Missing reasoning ("must be passed back") is a different complaint, which leaving out more would make worse.
 
+/** Google's phrases for a signature of another account or another model, one that is too old, or one that is not in base64 (F102). */
+export const spoiltSignature: RegExp =
+  /(?:corrupted|invalid) [`'"\\]*thought[ _]?signature|thought[ _]?signature[`'"\\]* (?:is (?:not valid|invalid)|\(TYPE_BYTES\)|(?:provided )?could not be verified)/i;
+
 /**
  * Claude's phrases, which proxies pass on (F100, F102); OpenAI's, about items that are incomplete or not its own (F109,
  * F111, F112); Copilot's, xAI's and llama.cpp's. Items that followed the reasoning lose their ids with it.
@@ -11,7 +15,7 @@ const blocks: readonly RegExp[] = [
   /invalid [`'"\\]*signature[`'"\\]* in [`'"\\]*thinking/i,
   /thinking\.signature\W{1,4}field required/i,
   /thinking block must contain thinking|invalid [`'"\\]*data[`'"\\]* in [`'"\\]*redacted_thinking|signature of the thinking block[^{}]{0,60} expired/i,
-  /(?:corrupted|invalid) thought[ _]?signature|thought[ _]?signature[`'"\\]* (?:is not valid|\(TYPE_BYTES\)|(?:provided )?could not be verified)/i,
+  spoiltSignature,
   /thinking[`'"\\]* (?:or [`'"\\]*redacted_thinking[`'"\\]* )?blocks[^.]{0,80} cannot be modified/i,
   /when thinking is disabled, an [`'"\\]*assistant[`'"\\]* message [^.]{0,60}cannot contain/i,
   /expected [`'"\\]*thinking[`'"\\]*(?: or [`'"\\]*redacted_thinking[`'"\\]*)?,? but found/i,

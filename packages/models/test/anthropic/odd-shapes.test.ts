@@ -55,6 +55,28 @@ it.each([[[{ a: 1 }]], [5], [true]])(
   },
 );
 
+describe("usage", () => {
+  const counts = { input_tokens: 5, output_tokens: 6 };
+  const begun = { type: "message_start", message: { id: "m", content: [] } };
+  const ended = end({ stop_reason: "end_turn" });
+  it.each([
+    ["beside the message that starts", [{ ...begun, usage: counts }, ...hi, ended, stop]],
+    ["within the last delta", [begun, ...hi, end({ stop_reason: "end_turn", usage: counts }), stop]],
+    ["in the last event", [begun, ...hi, ended, { ...stop, usage: counts }]],
+    [
+      "by the names of Chat Completions",
+      [
+        begun,
+        ...hi,
+        end({ stop_reason: "end_turn" }, { usage: { prompt_tokens: 5, completion_tokens: 6 } }),
+        stop,
+      ],
+    ],
+  ])("is counted %s", async (_where, events) => {
+    expect((await play(...events)).answer?.usage).toEqual({ inputTokens: 5, outputTokens: 6 });
+  });
+});
+
 describe("a message that begins again", () => {
   it("is the same one, if its blocks continue (F077)", async () => {
     expect(textOf(await play(start, start, ...hi, end({ stop_reason: "end_turn" }), stop))).toBe("hi");

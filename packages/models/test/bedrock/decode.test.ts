@@ -172,6 +172,19 @@ describe("Converse streams", () => {
     expect(failure(twice.map(frame))).toMatchObject({ kind: "protocol", retryable: true });
   });
 
+  it("count usage that comes with the stop", () => {
+    const last: Event = [
+      "messageStop",
+      { stopReason: "end_turn", usage: { inputTokens: 4, outputTokens: 5 } },
+    ];
+    expect(
+      decode([["messageStart", { role: "assistant" }], delta(0, { text: "hi" }), last]).usage,
+    ).toMatchObject({
+      inputTokens: 4,
+      outputTokens: 5,
+    });
+  });
+
   it("create blocks when first mentioned, and take usage before the stop", () => {
     const message = decode([
       ["contentBlockStart", { contentBlockIndex: 0, start: {} }],

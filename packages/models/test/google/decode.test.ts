@@ -317,6 +317,12 @@ describe("parts", () => {
     ]);
   });
 
+  it("have no sources if their metadata is empty", () => {
+    const nothing = { groundingMetadata: {}, urlContextMetadata: { urlMetadata: [] } };
+    const { message } = stream(says({ text: "abc" }), ends("STOP", nothing));
+    expect(message.content).toEqual([{ type: "text", text: "abc" }]);
+  });
+
   it("of a second candidate are left out, with a warning", () => {
     const { message, events } = stream(
       {

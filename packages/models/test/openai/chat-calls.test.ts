@@ -107,12 +107,23 @@ describe("which call a fragment belongs to", () => {
     expect(called(whole([again, again]))).toEqual([["f", { a: 1 }]]);
   });
 
+  test.each([
+    ["spelt otherwise", '{ "a": 1 }'],
+    ["encoded twice", JSON.stringify('{"a": 1}')],
+    ["as a value", { a: 1 }],
+  ])("so is one that is repeated %s", (_how, args) => {
+    const pieces = ['{"a":', "1}", args].map((piece) =>
+      calls({ index: 0, id: "c", function: { name: "f", arguments: piece } }),
+    );
+    expect(called(whole(pieces))).toEqual([["f", { a: 1 }]]);
+  });
+
   test("an empty object before the real arguments is no call, also under one id (F074)", () => {
     const message = whole([
       calls({ index: 0, id: "c", function: fn("f", "{}") }),
       calls({ index: 0, id: "c", function: fn("f", '{"a":1}') }),
     ]);
-    expect(callsOf(message)).toMatchObject([{ name: "f", argsError: expect.stringContaining("JSON") }]);
+    expect(callsOf(message)).toMatchObject([{ name: "f", args: { a: 1 }, rawArgs: '{"a":1}' }]);
   });
 
   test("fragments with an id each belong to the call that was opened with its name", () => {
@@ -120,6 +131,7 @@ describe("which call a fragment belongs to", () => {
       calls({ index: 0, id: "a", function: fn("f", "") }),
       calls({ index: 0, id: "b", function: { arguments: '{"a"' } }),
       calls({ index: 0, id: "c", function: { name: "", arguments: ":1}" } }),
+      calls({ index: 0, id: "d", function: { name: "", arguments: "" } }),
     ]);
     expect(callsOf(message)).toMatchObject([{ id: "a", name: "f", args: { a: 1 } }]);
   });
@@ -187,6 +199,23 @@ describe("which call a fragment belongs to", () => {
     const to = target("openai-chat");
     for (const tool of ["get", "get_weather"]) nameTable(to.origin).wire(tool);
     const list = names.map((name) => calls({ index: 0, function: { name } }));
+    expect(called(read([...list, finish("tool_calls"), "[DONE]"], to))).toEqual(want);
+  });
+
+  test.each([
+    ["is the rest of one", ["get", "_weather"], [["get_weather", { a: 1 }]]],
+    [
+      "is a tool's own",
+      ["get", "get_weather"],
+      [
+        ["get", {}],
+        ["get_weather", { a: 1 }],
+      ],
+    ],
+  ])("a name without a number and an id that %s", (_, [first = "", then = ""], want) => {
+    const to = target("openai-chat");
+    for (const tool of ["get", "get_weather"]) nameTable(to.origin).wire(tool);
+    const list = [calls({ id: "c", function: { name: first } }), calls({ function: fn(then, '{"a":1}') })];
     expect(called(read([...list, finish("tool_calls"), "[DONE]"], to))).toEqual(want);
   });
 
@@ -369,7 +398,9 @@ describe("arguments", () => {
   });
 
   test.each([
-    ["two objects", "{}{}"],
+    ["two objects", '{"a":1}{"b":2}'],
+    ["two empty objects", "{}{}"],
+    ["an empty object before half of one", '{}{"a":'],
     ["trailing junk", '{"a":1}</tool_call>'],
     ["a list", "[1]"],
     ["prose", "Dave"],

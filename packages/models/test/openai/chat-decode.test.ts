@@ -39,6 +39,10 @@ describe("how an answer ended", () => {
 
   test.each([
     ["MAX_TOKENS", "max_tokens"],
+    ["maxTokens", "max_tokens"],
+    ["TokenLimitReached", "max_tokens"],
+    ["incomplete", "max_tokens"],
+    ["ContentFiltered", "content_filter"],
     ["SAFETY", "content_filter"],
     ["content-filter", "content_filter"],
     ["content_filter: PROHIBITED_CONTENT", "content_filter"],
@@ -646,6 +650,11 @@ describe("text, reasoning and numbers", () => {
       "reasoning that stands in the total alone (Gemini)",
       { total_tokens: 40, prompt_tokens_details: { cached_tokens: 4 } },
       { outputTokens: 30, reasoningTokens: 25, cachedInputTokens: 4 },
+    ],
+    [
+      "details under the names of Responses",
+      { input_tokens_details: { cached_tokens: 4 }, output_tokens_details: { reasoning_tokens: 2 } },
+      { outputTokens: 5, reasoningTokens: 2, cachedInputTokens: 4 },
     ],
     [
       "what a gateway to Claude writes to its cache (LiteLLM)",

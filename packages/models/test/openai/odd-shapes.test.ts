@@ -69,6 +69,25 @@ describe("content that is", () => {
   );
 });
 
+describe("thoughts that Google marks in the content", () => {
+  const marked = { extra_content: { google: { thought: true } } };
+  const thought = (content: string): object => chunk({ content, ...marked });
+  const said = chunk({ content: "</thought>hi" }, "stop");
+  const message = { content: "<thought>mm</thought>hi", ...marked };
+  it.each([
+    ["the closing tag behind the mark", stream(thought("<thought>m"), thought("m"), said)],
+    ["a tag of their own", stream(thought("<thought>"), thought("mm"), chunk({ content: "" }), said)],
+    ["no tags", stream(thought("m"), thought("m"), hi, stop)],
+    ["all in one", whole({ choices: [{ message, finish_reason: "stop" }] })],
+  ])("are reasoning: %s", async (_title, frames) => {
+    const { answer } = await outcome(openaiChat, frames);
+    expect(answer?.content).toEqual([
+      { type: "reasoning", text: "mm" },
+      { type: "text", text: "hi" },
+    ]);
+  });
+});
+
 describe("a finish reason that is", () => {
   it.each([
     [

@@ -377,6 +377,7 @@ describe("how a response ended", () => {
     ["incomplete", { incomplete_details: { reason: "server_timeout" } }, "max_tokens", "server_timeout"],
     ["incomplete", { status: "in_progress" }, "max_tokens", "incomplete"],
     ["completed", { status: "queued" }, "end_turn", "completed"],
+    ["completed", { incomplete_details: { reason: "" } }, "end_turn", "completed"],
     ["completed", { status: "incomplete" }, "max_tokens", "incomplete"],
   ])("a response without a status has that of its event: %s, %j", (word, response, wire, raw) => {
     const end = { type: `response.${word}`, response };

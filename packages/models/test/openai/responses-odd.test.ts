@@ -199,6 +199,22 @@ describe("the text", () => {
   });
 });
 
+it("usage beside the response is counted, by the names of Chat Completions with their details", async () => {
+  const usage = {
+    prompt_tokens: 5,
+    completion_tokens: 6,
+    prompt_tokens_details: { cached_tokens: 3 },
+    completion_tokens_details: { reasoning_tokens: 2 },
+  };
+  const told = await play(created, { ...completed({ output_text: "hi" }), usage });
+  expect(told.answer?.usage).toEqual({
+    inputTokens: 5,
+    outputTokens: 6,
+    cachedInputTokens: 3,
+    reasoningTokens: 2,
+  });
+});
+
 it("a call that the response's list marks as truncated does not run, even if it streamed completely (F029)", async () => {
   const item = { type: "function_call", id: "fc", call_id: "c", name: "f", arguments: '{"a":1}' };
   const done = { type: "response.output_item.done", output_index: 0, item: { ...item, status: "completed" } };

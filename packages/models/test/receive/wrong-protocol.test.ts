@@ -2,6 +2,7 @@
 // name alone, lines where events belong.
 
 import { describe, expect, it } from "vitest";
+import type { Codec } from "../../src/codec.ts";
 import { anthropicMessages } from "../../src/codecs/anthropic-messages.ts";
 import { bedrockConverse } from "../../src/codecs/bedrock-converse.ts";
 import { googleGenerativeAi } from "../../src/codecs/google-generative-ai.ts";
@@ -41,6 +42,34 @@ const bodies = {
   "openai-responses": { object: "response", status: "completed", output: [] },
   "google-generative-ai": { candidates: [{ content: { parts: [{ text: "hi" }] }, finishReason: "STOP" }] },
 };
+
+/** A whole answer in each protocol. */
+const wholes: readonly (readonly [Codec, object])[] = [
+  [openaiChat, bodies["openai-chat"]],
+  [anthropicMessages, bodies["anthropic-messages"]],
+  [
+    openaiResponses,
+    {
+      ...bodies["openai-responses"],
+      output: [{ type: "message", content: [{ type: "output_text", text: "hi" }] }],
+    },
+  ],
+  [googleGenerativeAi, bodies["google-generative-ai"]],
+  [bedrockConverse, { output: { message: { content: [{ text: "hi" }] } }, stopReason: "end_turn" }],
+  [ollamaChat, { message: { content: "hi" }, done: true }],
+];
+
+it.each(wholes)("a body that was quoted once more is what is in the quotes: %o", async (codec, body) => {
+  expect(textOf(await outcome(codec, [JSON.stringify(JSON.stringify(body))]))).toBe("hi");
+});
+
+it.each(wholes.filter(([{ api }]) => api !== "ollama-chat"))(
+  "an answer in an envelope of its gateway's is found: %o",
+  async (codec, body) => {
+    for (const name of ["data", "result", "response"])
+      expect(textOf(await outcome(codec, [JSON.stringify({ [name]: body })]))).toBe("hi");
+  },
+);
 
 describe.each(Object.entries(codecs))("%s, answered in another protocol", (_name, codec) => {
   it.each(Object.entries(streams).filter(([api]) => api !== codec.api))(

@@ -11,15 +11,16 @@ import {
   RondoError,
   type Usage,
 } from "@rondo/core";
-import { argsIn, holds, isEmptyArgs, isNothing } from "../../answer/call-args.ts";
+import { argsIn, holds, isCallType, isEmptyArgs, isNothing } from "../../answer/call-args.ts";
 import { answerLimit } from "../../answer/ends.ts";
 import type { Answer } from "../../answer.ts";
 import type { Target } from "../../codec.ts";
-import { countIn, listIn, objectIn, textIn } from "../../json-values.ts";
+import { countIn, isHollow, listIn, objectIn, textIn, writtenIn } from "../../json-values.ts";
 import { bareName } from "../bare-name.ts";
 import { BlockPlaces } from "../block-places.ts";
 import { isFlatError, told } from "../flat-errors.ts";
 import { answerOf } from "../leaking-answer.ts";
+import { chatUsage } from "../openai/usage.ts";
 import { stopWord } from "../stop-word.ts";
 import { containerPart } from "./container.ts";
 import { anthropicStreamError } from "./errors.ts";
@@ -80,13 +81,14 @@ export class AnthropicAnswer {
     const given = countIn(event.index) ?? -1;
     const index =
       type === "content_block_start"
-        ? this.#places.start(given, textIn(objectIn(event.content_block)?.id))
+        ? this.#places.start(given, objectIn(event.content_block))
         : this.#places.at(given);
     if (type === "error" || (event.error && told(event.error)))
       throw this.#answer.failed(anthropicStreamError(event, this.#target.origin.provider));
     switch (type) {
       case "message_start":
         this.#start(objectIn(event.message) ?? {});
+        this.#count(event);
         return;
       // The whole message as one event, from a server that does not stream.
       case "message":
@@ -110,10 +112,11 @@ export class AnthropicAnswer {
       case "message_delta":
         // Some gateways put members of the delta next to it, not into it.
         this.#ending({ ...event, ...objectIn(event.delta) });
-        this.#count(objectIn(event.usage));
+        this.#count({ ...objectIn(event.delta), ...event });
         return;
       case "message_stop":
         this.#ending(event);
+        this.#count(event);
         this.finished = true;
         return;
       default:
@@ -170,13 +173,13 @@ export class AnthropicAnswer {
     }
     this.#started = true;
     this.#messageId = id;
-    this.#count(objectIn(message.usage));
+    this.#count(message);
     this.#container = message.container;
     this.#tellDropped(message.input_transformations);
     // While the provider's code waits for a client's call, the first event may contain a whole answer.
-    const content = listIn(message.content);
+    const content = [...listIn(message.content), ...listIn(message.tool_calls)];
     for (const [index, block] of content.entries()) {
-      this.#open(index, objectIn(block) ?? {});
+      this.#open(index, blockOf(block));
       this.#close(index);
     }
     // Only with content: a gateway that wraps a whole answer in events may put its stop reason into the first one.
@@ -201,18 +204,18 @@ export class AnthropicAnswer {
   }
 
   #open(index: number, block: JsonObject): void {
-    const type = textIn(block.type) ?? (textIn(block.text) === undefined ? "unknown" : "text");
+    const type = textIn(block.type) ?? (writtenIn(block.text) === undefined ? "unknown" : "text");
     const answer = this.#answer;
     switch (type) {
       case "text":
       case "output_text":
         this.#blocks.set(index, { kind: "text" });
-        answer.text(index, textIn(block.text) ?? "");
+        answer.text(index, writtenIn(block.text) ?? "");
         for (const citation of listIn(block.citations)) answer.attach(index, { citation });
         return;
       case "thinking":
         this.#blocks.set(index, { kind: "thinking" });
-        answer.reasoning(index, textIn(block.thinking) ?? "");
+        answer.reasoning(index, writtenIn(block.thinking) ?? "");
         if (textIn(block.signature))
           answer.attach(index, { opaque: { signature: block.signature as string } });
         return;
@@ -222,13 +225,11 @@ export class AnthropicAnswer {
         answer.attach(index, { opaque: { redacted: textIn(block.data) ?? "" } });
         this.#emit({ type: "progress" });
         return;
-      // Other protocols' names for it, which some gateways pass on.
-      case "tool_use":
-      case "tool_call":
-      case "function_call":
-        this.#openCall(index, block);
-        return;
       default: {
+        if (isCallType(type)) {
+          this.#openCall(index, block);
+          return;
+        }
         if (type === fallbackType) this.#declineCalls();
         const native = new NativeBlock(block);
         this.#blocks.set(index, { kind: "native", native });
@@ -237,7 +238,9 @@ export class AnthropicAnswer {
     }
   }
 
-  #openCall(index: number, block: JsonObject): void {
+  #openCall(index: number, given: JsonObject): void {
+    // In the form of Chat Completions its name and arguments are in a function.
+    const block: JsonObject = { ...objectIn(given.function), ...given };
     const input = argsIn(block, "input");
     const text = textIn(input);
     this.#blocks.set(index, {
@@ -335,7 +338,7 @@ export class AnthropicAnswer {
   /** Takes a delta's text, and remembers how, for the next event if it is like this one. */
   #saying(say: (text: string) => void, text: Json | undefined): void {
     this.again = say;
-    say(textIn(text) ?? "");
+    say(writtenIn(text) ?? "");
   }
 
   /** Opens the block of a delta whose start event a proxy lost. Not for calls: their name is missing. */
@@ -372,14 +375,26 @@ export class AnthropicAnswer {
     else if (sequence) this.#detail = sequence;
   }
 
-  #count(usage: JsonObject | undefined): void {
-    if (usage !== undefined) this.#answer.count(this.#counts.take(usage));
+  #count({ usage: told }: JsonObject): void {
+    const usage = objectIn(told);
+    if (usage === undefined) return;
+    // Gateways that speak Chat Completions to the server behind them may leave its names.
+    const isChat = (usage.input_tokens ?? usage.output_tokens) === undefined;
+    this.#answer.count(isChat ? chatUsage(usage) : this.#counts.take(usage));
   }
 }
 
-/** The type of a delta that lacks one, from its members. */
-function deltaType({ text, thinking, partial_json }: JsonObject): string | undefined {
-  if (text !== undefined) return "text_delta";
-  if (thinking !== undefined) return "thinking_delta";
-  return partial_json === undefined ? undefined : "input_json_delta";
-}
+/** A block; some servers send its text alone. */
+const blockOf = (given: Json): JsonObject =>
+  objectIn(given) ?? { type: "text", text: writtenIn(given) ?? "" };
+
+/** The type of a delta that lacks one, from the first of its members that says something. */
+const deltaType = (delta: JsonObject): string | undefined =>
+  deltaMembers.find(([member]) => !isHollow(delta[member]))?.[1];
+
+const deltaMembers: readonly (readonly [member: string, type: string])[] = [
+  ["text", "text_delta"],
+  ["thinking", "thinking_delta"],
+  ["partial_json", "input_json_delta"],
+  ["signature", "signature_delta"],
+];

@@ -11,8 +11,9 @@ import {
 import type { Decoder, Frame, Target } from "../../codec.ts";
 import { parseExact } from "../../exact-json.ts";
 import { FrameJson, type FrameTemplate } from "../../frame-json.ts";
-import { objectIn } from "../../json-values.ts";
-import { bareError, gluedIn, isEndWord, isErrorEvent, isSilent } from "../bare-frames.ts";
+import { objectIn, parsedFrame, writtenIn } from "../../json-values.ts";
+import { bareError, isEndWord, isErrorEvent, isSilent, piecesIn } from "../bare-frames.ts";
+import { unwrapped } from "../envelopes.ts";
 import { isFlatError, told } from "../flat-errors.ts";
 import { noAnswer } from "../no-answer.ts";
 import { baseRespError } from "../openai-chat/base-resp.ts";
@@ -21,34 +22,28 @@ import { anthropicStreamError } from "./errors.ts";
 
 type Emit = (event: ModelEvent) => void;
 
-/** A frame's JSON object. Undefined for a ping; throws a stream error for anything else. */
-export function frameObject(frame: Frame, provider: string, frames?: FrameJson): JsonObject | undefined {
+/** A frame's JSON object, or the data of the frames in it. Undefined for a ping; throws a stream error for anything else. */
+export function frameIn(
+  frame: Frame,
+  provider: string,
+  json: { parse(text: string): Json } = JSON,
+): JsonObject | readonly string[] | undefined {
   const text = frame.data.trim();
   if (!text.startsWith("{") && (isSilent(frame, text) || isEndWord(text))) return undefined;
-  let value: unknown;
-  try {
-    value = frames === undefined ? JSON.parse(text) : frames.parse(text);
-  } catch (thrown) {
-    throw new RondoError(
-      "stream_error",
-      `${provider} sent a stream event that is not JSON: ${text.slice(0, 200)}`,
-      {
-        raw: cutRaw(text),
-        cause: thrown,
-      },
-    );
-  }
-  const object = objectIn(value);
-  if (object === undefined)
-    throw new RondoError(
-      "stream_error",
-      `${provider} sent a stream event that is no JSON object: ${text.slice(0, 200)}`,
-      {
-        raw: cutRaw(text),
-      },
-    );
-  return object;
+  const value = parsedFrame(json, text);
+  const found = objectIn(value) ?? piecesIn(value, text);
+  if (found !== undefined) return found;
+  const what = value === undefined ? "not JSON" : "no JSON object";
+  throw new RondoError(
+    "stream_error",
+    `${provider} sent a stream event that is ${what}: ${text.slice(0, 200)}`,
+    { raw: cutRaw(text) },
+  );
 }
+
+/** Whether a frame held others. */
+export const isPieces = (found: JsonObject | readonly string[]): found is readonly string[] =>
+  Array.isArray(found);
 
 /** Builds an answer from the frames of a stream. */
 export class AnthropicDecoder extends AnthropicAnswer implements Decoder {
@@ -75,16 +70,12 @@ export class AnthropicDecoder extends AnthropicAnswer implements Decoder {
     this.#named = frame.event;
     const data = frame.data.trim();
     const error = data.startsWith("{") ? undefined : bareError(frame, data);
-    let event: JsonObject | undefined;
-    try {
-      event = error ?? frameObject(frame, this.#provider, this.#frames);
-    } catch (thrown) {
-      const glued = gluedIn(data);
-      if (glued === undefined) throw thrown;
-      for (const piece of glued) this.push({ event: undefined, data: piece });
+    const event = error ?? frameIn(frame, this.#provider, this.#frames);
+    if (event === undefined) return;
+    if (isPieces(event)) {
+      for (const piece of event) this.push({ event: undefined, data: piece });
       return;
     }
-    if (event === undefined) return;
     this.event(event, isErrorEvent(frame.event) ? "error" : frame.event);
     this.frameTemplate = this.again && this.#frames.frameTemplate(this.again);
   }
@@ -92,9 +83,7 @@ export class AnthropicDecoder extends AnthropicAnswer implements Decoder {
 
 export function anthropicWhole(body: Json, target: Target, emit: Emit): AssistantMessage {
   const given = objectIn(body);
-  // Some gateways wrap the answer in an envelope of their own.
-  const inner = objectIn(given?.data);
-  const message = given?.content === undefined && inner?.content !== undefined ? inner : given;
+  const message = given && unwrapped(given, ({ content }) => content !== undefined);
   const refused = message?.type === "error" || message?.success === false;
   if (refused || told(message?.error)) throw anthropicStreamError(body, target.origin.provider);
   const failed = message === undefined ? undefined : baseRespError(message);
@@ -113,7 +102,7 @@ export function anthropicWhole(body: Json, target: Target, emit: Emit): Assistan
 /** A message's blocks; some servers send one text or one block instead of a list, or nothing. */
 function contentOf({ type, content, stop_reason }: JsonObject): Json[] | undefined {
   if (Array.isArray(content)) return content;
-  if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
-  if (objectIn(content) !== undefined) return [content as Json];
+  if (content === "") return [];
+  if ((writtenIn(content) ?? objectIn(content)) !== undefined) return [content as Json];
   return content === null && type === "message" && typeof stop_reason === "string" ? [] : undefined;
 }

@@ -15,14 +15,15 @@ import { argsIn, isEmptyArgs } from "../../answer/call-args.ts";
 import { type AnswerEnd, answerLimit } from "../../answer/ends.ts";
 import type { Answer } from "../../answer.ts";
 import type { Decoder, Frame, Target } from "../../codec.ts";
-import { countIn, listIn, objectIn, textIn } from "../../json-values.ts";
+import { countIn, listIn, objectIn, solid, textIn, writtenIn } from "../../json-values.ts";
 import { ownMember, putMember } from "../../own-member.ts";
-import { frameObject } from "../anthropic/decode.ts";
+import { frameIn, isPieces } from "../anthropic/decode.ts";
 import { nameFromWire } from "../anthropic/names.ts";
 import { isErrorEvent } from "../bare-frames.ts";
 import { bareName } from "../bare-name.ts";
 import { Base64Pieces } from "../base64-pieces.ts";
 import { BlockPlaces } from "../block-places.ts";
+import { unwrapped } from "../envelopes.ts";
 import { isFlatError } from "../flat-errors.ts";
 import { answerOf } from "../leaking-answer.ts";
 import { typeOfFile } from "../media-types.ts";
@@ -104,8 +105,13 @@ class BedrockAnswer implements Decoder {
 
   push(frame: Frame): void {
     if (frame.exception === true || frame.event?.endsWith("Exception") === true) throw this.#failed(frame);
-    const payload = frameObject(frame, this.#target.origin.provider);
+    const payload = frameIn(frame, this.#target.origin.provider);
     if (payload === undefined) return;
+    if (isPieces(payload)) {
+      const event = payload.length === 1 ? frame.event : undefined;
+      for (const data of payload) this.push({ event, data });
+      return;
+    }
     // A gateway's own events have no type, or the type of an error.
     const isTyped = frame.event !== undefined && !isErrorEvent(frame.event);
     if (!isTyped && isFlatError(payload)) throw this.#failed({ event: undefined, data: frame.data });
@@ -123,17 +129,17 @@ class BedrockAnswer implements Decoder {
     const given = countIn(payload.contentBlockIndex) ?? 0;
     const index =
       type === "contentBlockStart"
-        ? this.#places.start(given, textIn(objectIn(objectIn(payload.start)?.toolUse)?.toolUseId))
+        ? this.#places.start(given, { id: objectIn(objectIn(payload.start)?.toolUse)?.toolUseId ?? "" })
         : this.#places.at(given);
     switch (type) {
       case "messageStart":
         if (this.#last !== -1) throw this.#joined();
         return;
       case "contentBlockStart":
-        this.#start(index, objectIn(payload.start) ?? {});
+        this.#start(index, solid(objectIn(payload.start) ?? {}));
         return;
       case "contentBlockDelta":
-        this.#delta(index, objectIn(payload.delta) ?? {});
+        this.#delta(index, solid(objectIn(payload.delta) ?? {}));
         return;
       case "contentBlockStop":
         this.#stop(index);
@@ -141,6 +147,8 @@ class BedrockAnswer implements Decoder {
         return;
       case "messageStop":
         this.#ending(payload);
+        // Some gateways have no event for it.
+        this.#metadata(payload);
         return;
       case "metadata":
         this.#metadata(payload);
@@ -157,8 +165,7 @@ class BedrockAnswer implements Decoder {
   whole(body: JsonObject): AssistantMessage {
     const content = objectIn(objectIn(body.output)?.message)?.content ?? [];
     // Some gateways send one block, or its text, instead of a list.
-    for (const [index, one] of [content].flat().entries())
-      this.#block(index, typeof one === "string" ? { text: one } : (objectIn(one) ?? {}));
+    for (const [index, block] of [content].flat().flatMap(blocksIn).entries()) this.#block(index, block);
     this.#ending(body);
     this.#metadata(body);
     // A whole body cannot be truncated: if a gateway left out the stop reason, it still ended.
@@ -229,7 +236,7 @@ class BedrockAnswer implements Decoder {
       this.#nativeDelta(native, delta);
       return;
     }
-    const text = textIn(delta.text);
+    const text = writtenIn(delta.text);
     if (text !== undefined) this.#answer.text(index, text);
     const use = objectIn(delta.toolUse);
     const isCall = this.#calls.has(index);
@@ -237,7 +244,7 @@ class BedrockAnswer implements Decoder {
     if (use !== undefined && isCall) {
       // Some gateways send the value instead of its JSON text (F087). Ignored, the call would run with empty arguments.
       const whole = objectIn(use.input);
-      const piece = whole === undefined ? (textIn(use.input) ?? "") : JSON.stringify(whole);
+      const piece = whole === undefined ? (writtenIn(use.input) ?? "") : JSON.stringify(whole);
       this.#calls.set(index, (this.#calls.get(index) ?? "") + piece);
       if (whole === undefined) this.#answer.args(index, piece);
       else this.#answer.argsWhole(index, whole);
@@ -258,7 +265,7 @@ class BedrockAnswer implements Decoder {
   }
 
   #reasoning(index: number, reasoning: JsonObject): void {
-    this.#answer.reasoning(index, textIn(reasoning.text) ?? "");
+    this.#answer.reasoning(index, writtenIn(reasoning.text) ?? "");
     const before = this.#answer.opaqueOf(index);
     const signature = textIn(reasoning.signature);
     if (signature)
@@ -314,7 +321,7 @@ class BedrockAnswer implements Decoder {
   /** A block of a whole response. */
   #block(index: number, block: JsonObject): void {
     this.#last = index;
-    const text = textIn(block.text);
+    const text = writtenIn(block.text);
     const use = objectIn(block.toolUse);
     const reasoning = objectIn(block.reasoningContent);
     const cited = objectIn(block.citationsContent);
@@ -330,7 +337,7 @@ class BedrockAnswer implements Decoder {
       this.#reasoning(index, { ...objectIn(reasoning.reasoningText), ...reasoning });
     else if (cited !== undefined) {
       const pieces = listIn(cited.content);
-      this.#answer.text(index, pieces.map((piece) => textIn(objectIn(piece)?.text) ?? "").join(""));
+      this.#answer.text(index, pieces.map((piece) => writtenIn(objectIn(piece)?.text) ?? "").join(""));
       for (const citation of listIn(cited.citations)) this.#answer.attach(index, { citation });
     } else this.#native(index, Object.keys(block)[0] ?? "unknown", block);
   }
@@ -362,10 +369,19 @@ class BedrockAnswer implements Decoder {
   }
 }
 
+/** The blocks that one means: some gateways send its text alone, or beside a call. */
+function blocksIn(given: Json): JsonObject[] {
+  const block = solid(objectIn(given) ?? { text: writtenIn(given) ?? "" });
+  const { text, ...more } = block;
+  if (Object.keys(more).length === 0) return [{ text: text ?? "" }];
+  return text === undefined || more.toolUse === undefined ? [block] : [{ text }, more];
+}
+
 export const bedrockDecoder = (target: Target, emit: Emit): Decoder => new BedrockAnswer(target, emit);
 
 export function bedrockWhole(body: Json, target: Target, emit: Emit): AssistantMessage {
-  const response = objectIn(body);
+  const given = objectIn(body);
+  const response = given && unwrapped(given, ({ output }) => objectIn(output) !== undefined);
   if (response === undefined || objectIn(response.output) === undefined) {
     // Amazon's own form, or a gateway's.
     const refused = [response?.message, response?.__type, response?.error].some((one) => one !== undefined);

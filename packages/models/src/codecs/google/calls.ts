@@ -43,9 +43,12 @@ export class GoogleCalls {
     const goesOn = open !== undefined && (name === "" || (id !== "" && id === open.id));
     if (!goesOn) this.close();
     if (!goesOn && name === "") {
-      // A closing part whose call is already closed, or a call without a name: there is nothing to run.
-      if (!isEmpty(call.args) || call.partialArgs !== undefined) this.#nameless(call);
-      return;
+      // A closing part whose call is already closed.
+      if (isEmpty(call.args) && call.partialArgs === undefined) return;
+      if (this.#bare.size > 0) {
+        this.#nameless(call);
+        return;
+      }
     }
     const key = goesOn ? open.key : this.#newKey();
     this.#answer.call(key, { id, name });

@@ -17,7 +17,7 @@ import { Answer } from "../../answer.ts";
 import type { Decoder, Frame, Target } from "../../codec.ts";
 import { parseExact } from "../../exact-json.ts";
 import { FrameJson } from "../../frame-json.ts";
-import { objectIn } from "../../json-values.ts";
+import { objectIn, parsedFrame } from "../../json-values.ts";
 import { bareError, gluedIn, isEndWord, isErrorEvent, isSilent } from "../bare-frames.ts";
 import { isFlatError, told } from "../flat-errors.ts";
 import { GoogleCalls } from "./calls.ts";
@@ -26,6 +26,7 @@ import { GoogleSources } from "./sources.ts";
 import { googleStop, isBrokenOff } from "./stops.ts";
 import { latest, usageOf } from "./usage.ts";
 import {
+  answerIn,
   candidatesOf,
   finishWord,
   type GoogleCandidate,
@@ -37,7 +38,6 @@ import {
   listOf,
   nativeParts,
   partsOf,
-  unwrapped,
   wordOf,
 } from "./wire.ts";
 
@@ -89,10 +89,8 @@ export class GoogleDecoder implements Decoder {
         return;
       }
     }
-    let value: Json;
-    try {
-      value = this.#frames.parse(data);
-    } catch {
+    const value = parsedFrame(this.#frames, data);
+    if (value === undefined) {
       const glued = gluedIn(data);
       if (glued === undefined) throw this.#failed(notJson(data, this.#target));
       for (const piece of glued) this.push({ event: frame.event, data: piece });
@@ -139,7 +137,7 @@ export class GoogleDecoder implements Decoder {
   #take(value: Json): void {
     if (typeof value !== "object" || value === null || Array.isArray(value))
       throw this.#failed(notJson(JSON.stringify(value), this.#target));
-    const answer = unwrapped(value);
+    const answer = answerIn(value);
     const isOurs = answer.candidates ?? answer.promptFeedback ?? answer.usageMetadata;
     if (told(answer.error as Json | undefined)) throw this.#refused(answer as unknown as Json);
     if (isOurs === undefined && isFlatError(value)) throw this.#refused(value);

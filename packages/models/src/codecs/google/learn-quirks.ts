@@ -8,13 +8,11 @@
 import type { AssistantMessage } from "@rondo/core";
 import type { Codec, ErrorResponse, Target } from "../../codec.ts";
 import { complaintOf } from "../../refusals/complaint.ts";
+import { spoiltSignature } from "../../refusals/reasoning.ts";
 import { refusedSystemRole } from "../../refusals/roles.ts";
 import { lacksSignature } from "../thought-signatures.ts";
 import { type GoogleCompat, type GoogleTraits, googleTraits } from "./target.ts";
 
-/** F102: a signature of another account or another model, one that is too old, or one that is not in base64. */
-const spoilt: RegExp =
-  /(?:corrupted|invalid) [`'"\\]*thought[ _]?signature|thought[ _]?signature[`'"\\]* (?:is (?:not valid|invalid)|\(TYPE_BYTES\)|(?:provided )?could not be verified)/i;
 const noLevel: RegExp = /thinking[ _]?level [`'"\\]*(minimal|low|medium|high)\b[^.]{0,20} not supported/i;
 /** Neither levels nor budgets are accepted; then one of the two. */
 const noThinking: RegExp =
@@ -78,7 +76,7 @@ function quirksIn(words: string, traits: GoogleTraits): GoogleCompat | undefined
   if (lacksSignature.test(words) && !needsSignatures) return { needsSignatures: true };
   if (traits.callIds !== "never" && noIds.test(words)) return { callIds: "never" };
   if (traits.callIds !== "always" && wantsIds.test(words)) return { callIds: "always" };
-  if (spoilt.test(words) && ownSignatures) return { needsSignatures: true, ownSignatures: false };
+  if (spoiltSignature.test(words) && ownSignatures) return { needsSignatures: true, ownSignatures: false };
   const level = noLevel.exec(words)?.[1]?.toUpperCase();
   if (level !== undefined)
     return lacksLevels.includes(level) ? undefined : { lacksLevels: [...lacksLevels, level] };

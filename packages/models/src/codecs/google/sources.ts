@@ -4,6 +4,7 @@
 // counts.
 
 import type { Json, JsonObject } from "@rondo/core";
+import { isHollow } from "../../json-values.ts";
 import { putMember } from "../../own-member.ts";
 import { type GoogleCandidate, listOf } from "./wire.ts";
 
@@ -23,8 +24,9 @@ export class GoogleSources {
       this.#citations.add(JSON.stringify(citation));
     for (const [name, value] of Object.entries(groundingMetadata ?? {}))
       putMember(this.#grounding, name, value as Json);
-    if (groundingMetadata) this.#metadata.groundingMetadata = this.#grounding;
-    if (urlContextMetadata) this.#metadata.urlContextMetadata = urlContextMetadata;
+    if (!isHollow(groundingMetadata)) this.#metadata.groundingMetadata = this.#grounding;
+    if (urlContextMetadata && !isHollow(urlContextMetadata))
+      this.#metadata.urlContextMetadata = urlContextMetadata;
   }
 
   /** All of them, citations first. */

@@ -3,7 +3,8 @@
 // Every member is optional, because each of them has been seen missing.
 
 import type { Json, JsonObject } from "@rondo/core";
-import { objectIn } from "../../json-values.ts";
+import { isHollow, objectIn, writtenIn } from "../../json-values.ts";
+import { unwrapped } from "../envelopes.ts";
 import { stopWord } from "../stop-word.ts";
 import type { PartialArg } from "./args.ts";
 
@@ -91,18 +92,14 @@ export function inCamel<T extends object>(value: T): T {
   return value;
 }
 
-/** Members in which an answer may be wrapped: by Google's Code Assist, and by gateways. */
-const envelopes: readonly string[] = ["response", "data", "result"];
+/** An answer without its wrapper, which Google's Code Assist has, too. */
+export const answerIn = (given: JsonObject): GoogleAnswer =>
+  inCamel(unwrapped(given, isAnswer)) as unknown as GoogleAnswer;
 
-/** An answer without its wrapper. */
-export function unwrapped(given: JsonObject): GoogleAnswer {
-  const value = inCamel(given);
-  const { candidates, promptFeedback, usageMetadata, error } = value;
-  if ([candidates, promptFeedback, usageMetadata, error].some((one) => one !== undefined))
-    return value as unknown as GoogleAnswer;
-  const inner = envelopes.map((name) => objectIn(value[name])).find((one) => one !== undefined);
-  return (inner === undefined ? value : inCamel(inner)) as unknown as GoogleAnswer;
-}
+const isAnswer = (given: JsonObject): boolean => {
+  const { candidates, promptFeedback, usageMetadata, error } = inCamel(given);
+  return (candidates ?? promptFeedback ?? usageMetadata ?? error) !== undefined;
+};
 
 /** The candidates of an answer. */
 export const candidatesOf = ({ candidates }: GoogleAnswer): GoogleCandidate[] =>
@@ -110,13 +107,39 @@ export const candidatesOf = ({ candidates }: GoogleAnswer): GoogleCandidate[] =>
 
 /** The parts of a candidate. */
 export function partsOf({ content }: GoogleCandidate): GooglePart[] {
-  const told: unknown = Array.isArray(content) ? content[0] : content;
-  if (typeof told === "string") return [{ text: told }];
-  const parts: unknown = isObject(told) ? (told as { parts?: unknown }).parts : undefined;
-  return listed(parts as (GooglePart | string)[] | undefined)
-    .map((part): GooglePart => (typeof part === "string" ? { text: part } : part))
-    .filter(isObject)
-    .map(inCamel);
+  const told = (Array.isArray(content) ? content[0] : content) as Json | undefined;
+  const text = writtenIn(told);
+  if (text !== undefined) return [{ text }];
+  return listed(objectIn(told)?.parts).map(partOf).filter(isObject).map(inCamel).flatMap(meantIn);
+}
+
+/**
+ * What a part means, which says only one thing: members that say nothing are not meant, and a text beside a call or a file
+ * is a part of its own. An empty call closes an open one.
+ */
+function meantIn(part: GooglePart): GooglePart[] {
+  if (kindOf(part) === undefined) return [part];
+  const text = wordOf(part.text);
+  const told = Object.entries(part).filter(
+    ([key, one]) => plainKeys.has(key) || (key === "functionCall" && text === "") || !isHollow(one),
+  );
+  const meant: GooglePart = Object.fromEntries(told);
+  const kind = kindOf(meant);
+  if (text === "" || kind === undefined || !kindsBesideText.has(kind)) return [meant];
+  return [
+    { text, thought: part.thought === true },
+    { ...meant, text: "" },
+  ];
+}
+
+const kindsBesideText: ReadonlySet<string> = new Set(["functionCall", "inlineData", "fileData"]);
+
+/** A part; some servers send its text alone, or read it as JSON. */
+function partOf(given: Json): GooglePart {
+  const part = objectIn(given);
+  if (typeof part?.text === "string") return part;
+  const text = writtenIn(part === undefined ? given : part.text);
+  return text === undefined ? (given as GooglePart) : { ...part, text };
 }
 
 /** A list, also if the server sent its only value without one. */

@@ -10,7 +10,7 @@
 import type { Json, JsonObject } from "@rondo/core";
 import { argsIn, argumentNames } from "../../answer/call-args.ts";
 import type { Answer } from "../../answer.ts";
-import { countIn, numberIn, objectIn, parseJson, textIn } from "../../json-values.ts";
+import { countIn, numberIn, objectIn, parseJson, textIn, writtenIn } from "../../json-values.ts";
 import { functionIn } from "./chunk.ts";
 import { GrowingArgs } from "./growing-args.ts";
 
@@ -80,7 +80,7 @@ export class CallTracker {
     const name = said === "null" || said === "None" ? "" : said;
     const piece = (fn && argsIn(fn, "arguments")) ?? undefined;
     // A piece of digits may come as a number (Cloudflare).
-    const told = typeof piece === "number" || typeof piece === "boolean" ? String(piece) : piece;
+    const told = writtenIn(piece) ?? piece;
     const index = numberIn(call.index) ?? countIn(call.index);
     // An empty fragment opens no call: some servers send one together with their text.
     const before = index === undefined ? this.#last : this.#byIndex.get(index);
@@ -153,7 +153,8 @@ export class CallTracker {
   #another(slot: Slot, id: string, name: string, args: Json | undefined): boolean {
     if (id !== "" && slot.id !== "" && id !== slot.id) {
       // Some servers give every fragment an id of its own, without a name, and the arguments continue where they stopped.
-      if (name !== "" || args === undefined || args === "") return true;
+      if (name !== "") return true;
+      if (args === undefined || args === "") return slot.name === "";
       return slot.args.length > 0 ? slot.args.whole : slot.name === "";
     }
     if (id !== "" && id === slot.id) return anew(slot, name, args);
@@ -176,10 +177,16 @@ export class CallTracker {
     }
     if (last === undefined) return this.#open();
     if (name === "") return last;
-    if (last.name === "") return last;
+    if (last.name === "" || this.#continuesName(last, name, position)) return last;
     return position > 0 || name !== last.name || last.args.length === 0 || last.args.whole
       ? this.#open()
       : last;
+  }
+
+  /** Whether a name is the rest of the last call's: together they are a tool's, and alone it is none. */
+  #continuesName({ name: known, args }: Slot, name: string, position: number): boolean {
+    const isRest = !this.#offered.has(name) && this.#offered.has(known + name);
+    return position === 0 && args.length === 0 && isRest;
   }
 
   #identify(slot: Slot, id: string): void {
@@ -218,11 +225,18 @@ function anew({ args: known }: Slot, name: string, args: Json | undefined): bool
   );
 }
 
-/** Whether these are the whole arguments once more. Only a piece as long as all of them is compared: comparing each would be slow. */
+/**
+ * Whether these are the whole arguments once more, spelt otherwise or encoded twice (LiteLLM). Only a piece at least half as
+ * long as all of them is compared: comparing each would be slow.
+ */
 function repeats(known: GrowingArgs, args: Json | undefined): boolean {
   if (args === undefined || args === "" || known.length === 0) return false;
   const text = textOf(args);
-  return text.length === known.length && known.whole && known.text === text;
+  if (text.length * 2 < known.length || !/^\s*["{]/.test(text) || !known.whole) return false;
+  if (known.text === text) return true;
+  const told = parseJson(text);
+  const value = objectIn(typeof told === "string" ? parseJson(told) : told);
+  return value !== undefined && JSON.stringify(value) === JSON.stringify(parseJson(known.text));
 }
 
 const textOf = (args: Json): string => (typeof args === "string" ? args : JSON.stringify(args));

@@ -4,8 +4,9 @@
 // Gateways translate other protocols into this one, and forget a member here and there: its name, its list, its envelope.
 
 import type { Json, JsonObject } from "@rondo/core";
-import { argsIn, holds } from "../../answer/call-args.ts";
-import { listIn, objectIn, parseJson, textIn } from "../../json-values.ts";
+import { argsIn, holds, isCallType } from "../../answer/call-args.ts";
+import { isObject, listIn, objectIn, parseJson, textIn, writtenIn } from "../../json-values.ts";
+import { envelopes } from "../envelopes.ts";
 import { isFlatError, told } from "../flat-errors.ts";
 
 /**
@@ -14,17 +15,18 @@ import { isFlatError, told } from "../flat-errors.ts";
  */
 export function partsIn(content: Json): readonly Json[] {
   if (Array.isArray(content)) return content;
-  const isRead =
-    objectIn(content) === undefined ? content !== null && typeof content !== "string" : isData(content);
-  return [isRead ? JSON.stringify(content) : content];
+  return [isData(content) ? JSON.stringify(content) : content];
 }
 
-/** Whether an object is no part of a content. */
+/** Whether a value is an object, but no part of a content. */
 const isData = (given: Json): boolean =>
-  holds(given) && !["type", "text", "content"].some((name) => objectIn(given)?.[name] !== undefined);
+  isObject(given) && holds(given) && ["type", "text", "content"].every((name) => given[name] === undefined);
 
-/** Members in which gateways wrap an answer. */
-const envelopes: readonly string[] = ["data", "output", "result", "response"];
+/** A choice's delta or message; some servers send its text alone. */
+export function saidIn(given: Json | undefined): JsonObject | undefined {
+  const text = writtenIn(given);
+  return text ? { content: text } : objectIn(given);
+}
 
 /** The chunk with its choices in the usual place, whatever form they came in; otherwise unchanged. */
 export function withChoices(chunk: JsonObject): JsonObject {
@@ -89,8 +91,7 @@ export function callsIn({ tool_calls, toolCalls }: JsonObject): readonly Json[] 
 
 /** The call in a content part, in the usual form; undefined for any other part. */
 export function callOfPart(part: JsonObject): JsonObject | undefined {
-  if (part.type !== "tool_use" && part.type !== "tool_call" && part.type !== "function_call")
-    return undefined;
+  if (!isCallType(part.type)) return undefined;
   const told = objectIn(part.function) ?? part;
   if (textIn(told.name) === undefined) return undefined;
   const { id, call_id } = part;
@@ -129,7 +130,7 @@ export const wordsOf = (content: Json): string =>
 export function textOf(given: Json): string {
   const part = objectIn(given);
   const told = part?.text ?? part?.content;
-  return textIn(given) ?? textIn(told) ?? textIn(objectIn(told)?.value) ?? "";
+  return writtenIn(given) ?? writtenIn(told) ?? writtenIn(objectIn(told)?.value) ?? "";
 }
 
 /** Reads only the first of several choices: in a stream, the one that came first. Some servers count from one. */

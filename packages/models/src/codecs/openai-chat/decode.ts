@@ -9,7 +9,7 @@ import { Answer } from "../../answer.ts";
 import type { Decoder, Frame, Target } from "../../codec.ts";
 import { parseExact } from "../../exact-json.ts";
 import { FrameJson, type FrameTemplate, type TextPath } from "../../frame-json.ts";
-import { listIn, objectIn, parsedFrame, textIn } from "../../json-values.ts";
+import { isHollow, listIn, objectIn, parsedFrame, textIn, writtenIn } from "../../json-values.ts";
 import { bareError, isEndWord, isErrorEvent, isSilent, piecesIn } from "../bare-frames.ts";
 import { refusedAnswer, streamError, unreadable } from "../openai/errors.ts";
 import { type NameTable, nameTable } from "../openai/names.ts";
@@ -25,6 +25,7 @@ import {
   onlyMember,
   partsIn,
   reasoningIn,
+  saidIn,
   sourcesIn,
   textOf,
   withChoices,
@@ -34,11 +35,11 @@ import {
 import { chatCompat, type OpenaiChatCompat } from "./compat.ts";
 import { ReasoningDetails } from "./details.ts";
 import { type ChatEnd, failureOf, finished, isBroken, isCut, isGrave, wireOf } from "./end.ts";
-import { HarmonySplitter } from "./harmony.ts";
+import { GoogleThoughts } from "./google-thoughts.ts";
 import { AudioPieces, imageIn } from "./media.ts";
 import { OneAnswer } from "./one-answer.ts";
 import { ReasoningParts } from "./reasoning-parts.ts";
-import { ThinkSplitter } from "./think.ts";
+import { ChatTexts } from "./texts.ts";
 import { ThinkingBlocks } from "./thinking-blocks.ts";
 
 /** Where a chunk's text may be. */
@@ -57,18 +58,13 @@ export class ChatDecoder implements Decoder {
   readonly #frames = new FrameJson(textPaths, parseExact);
   readonly #names: NameTable;
   readonly #compat: OpenaiChatCompat;
-  readonly #think: ThinkSplitter | undefined;
-  readonly #harmony: HarmonySplitter | undefined;
-  /** Keys of calls found in the content. */
-  #leaked: string[] = [];
+  readonly #texts: ChatTexts;
   readonly #calls: CallTracker;
   readonly #details = new ReasoningDetails();
   readonly #thoughtParts = new ReasoningParts();
   readonly #blocks = new ThinkingBlocks();
   /** The key of the call in the older field `function_call`. */
   #legacy: string | undefined;
-  /** Characters received so far. */
-  readonly #said = { text: 0, reasoning: 0 };
   /** Nothing more can come: the end sentinel arrived, or the answer was refused. */
   finished = false;
   #refused: AssistantMessage | undefined;
@@ -76,6 +72,7 @@ export class ChatDecoder implements Decoder {
   #nativeWord: string | undefined;
   #citations: readonly Json[] = [];
   readonly #audio = new AudioPieces();
+  readonly #thoughts = new GoogleThoughts();
   /** Copilot's encrypted reasoning. */
   #opaque: string | undefined;
   #parts = 0;
@@ -96,10 +93,7 @@ export class ChatDecoder implements Decoder {
     this.#names = nameTable(target.origin);
     this.#calls = new CallTracker(this.#names.offered);
     this.#compat = chatCompat(target);
-    const say = (kind: "text" | "reasoning", text: string): void => this.#tell(kind, text);
-    const { harmony, thinkTags } = this.#compat;
-    this.#harmony = harmony ? new HarmonySplitter(say, this.#leaks()) : undefined;
-    this.#think = harmony || thinkTags === "none" ? undefined : new ThinkSplitter(say, thinkTags);
+    this.#texts = new ChatTexts(this.#answer, this.#names, this.#compat);
   }
 
   get complete(): boolean {
@@ -135,7 +129,7 @@ export class ChatDecoder implements Decoder {
     const chunk = isError ? given : withChoices(given);
     this.#again = undefined;
     const choice = this.#first.in(chunk.choices) ?? this.#callsElsewhere(chunk.choices);
-    const delta = objectIn(choice?.delta);
+    const delta = saidIn(choice?.delta);
     if (this.#word === undefined && choice !== undefined)
       this.#one.check(chunk, delta, this.#answer, this.#target);
     const base = chunk.base_resp ? baseRespError(chunk) : undefined;
@@ -162,17 +156,17 @@ export class ChatDecoder implements Decoder {
   }
 
   /** @param at the choice's place, since one answer may be spread over several @param own its delta */
-  #choice(choice: JsonObject | undefined, at: number, own = objectIn(choice?.delta)): void {
+  #choice(choice: JsonObject | undefined, at: number, own = saidIn(choice?.delta)): void {
     if (choice === undefined) return;
     if (choice.usage) this.#answer.count(chatUsage(choice.usage));
-    const message = choice.message ? objectIn(choice.message) : undefined;
+    const message = choice.message ? saidIn(choice.message) : undefined;
     if (message !== undefined) this.#snapshot = message;
     this.#hasDeltas ||= own !== undefined;
     // A `message` that comes with deltas repeats what was streamed; alone it is the answer, or a piece of it (F085).
     const delta =
       own ??
       (this.#answer.empty || at > 0 ? message : undefined) ??
-      (this.#hasDeltas ? undefined : this.#added(textIn(message?.content) ?? textIn(choice.text)));
+      (this.#hasDeltas ? undefined : this.#added(writtenIn(message?.content) ?? writtenIn(choice.text)));
     if (delta !== undefined) this.#delta(delta, own === undefined, at);
     if (choice.tool_calls && !delta?.tool_calls) this.#callList(callsIn(choice), own === undefined, at);
     const word = wordIn(choice, own);
@@ -195,11 +189,8 @@ export class ChatDecoder implements Decoder {
 
   /** What a text without a delta adds to those before it: all of it, or what it has grown by. */
   #added(text: string | undefined): JsonObject | undefined {
-    if (text === undefined || text.length < this.#said.text)
-      return text === undefined ? undefined : { content: text };
-    const told = this.#answer.pieces("text").join("");
-    const isOther = told.length === this.#said.text && !text.startsWith(told);
-    return { content: isOther ? text : text.slice(this.#said.text) };
+    const content = this.#texts.added(text);
+    return content === undefined ? undefined : { content };
   }
 
   end(): AssistantMessage {
@@ -224,12 +215,12 @@ export class ChatDecoder implements Decoder {
   }
 
   #delta(delta: JsonObject, isWhole: boolean, at: number): void {
-    const details = delta.reasoning_details ? this.#details.push(delta.reasoning_details) : "";
+    const details = delta.reasoning_details ? this.#details.push(delta.reasoning_details) : undefined;
     const thinking = delta.thinking_blocks ? this.#blocks.push(delta.thinking_blocks) : "";
-    const reasoning = reasoningIn(delta) || details || thinking;
+    const reasoning = reasoningIn(delta) || details?.reasoning || thinking;
     if (reasoning !== "") {
-      this.#think?.plain();
-      this.#say("reasoning", reasoning);
+      this.#texts.areApart();
+      this.#texts.say("reasoning", reasoning);
     } else if (
       (delta.reasoning_details || delta.thinking_blocks) &&
       !(this.#details.empty && this.#blocks.empty)
@@ -239,48 +230,48 @@ export class ChatDecoder implements Decoder {
       this.#opaque = delta.reasoning_opaque;
       this.#answer.reasoning("reasoning", "");
     }
-    if (typeof delta.content === "string") this.#say("text", delta.content);
+    if (!delta.content && details?.text) this.#texts.say("text", details.text);
+    if (typeof delta.content === "string") this.#content(delta, delta.content);
     else if (delta.content !== undefined) for (const part of partsIn(delta.content)) this.#contentPart(part);
     if (typeof delta.refusal === "string" && delta.refusal !== "")
       this.#answer.refusal("refusal", delta.refusal);
     if (delta.tool_calls || delta.toolCalls) this.#callList(callsIn(delta), isWhole, at);
     if (delta.function_call) {
       this.#call({ index: -1, function: delta.function_call }, 0);
-      this.#legacy = this.#calls.last;
+      // Some servers send an empty one beside real calls.
+      if (textIn(objectIn(delta.function_call)?.name)) this.#legacy = this.#calls.last;
     }
     if (delta.annotations)
-      for (const citation of listIn(delta.annotations)) {
+      for (const citation of listIn(delta.annotations).filter((one) => !isHollow(one))) {
         this.#answer.text("text", "");
         this.#answer.attach("text", { citation });
       }
     if (delta.images) for (const image of listIn(delta.images)) this.#image(image);
     if (delta.image) this.#image(delta.image);
     const audio = delta.audio ? objectIn(delta.audio) : undefined;
-    if (audio !== undefined) this.#audio.add(audio, this.#answer);
-    if (Array.isArray(delta.executed_tools))
+    if (audio !== undefined && !isHollow(audio)) this.#audio.add(audio, this.#answer);
+    if (Array.isArray(delta.executed_tools) && !isHollow(delta.executed_tools))
       this.#answer.native("executed_tools", "executed_tools", { executed_tools: delta.executed_tools });
     if (!isWhole && this.#frames.isEdged && !this.#compat.splitChoices) this.#again = this.#sayingOnly(delta);
+  }
+
+  #content(delta: JsonObject, content: string): void {
+    const [thoughts, text] = this.#thoughts.split(delta, content);
+    if (thoughts !== "") {
+      this.#texts.areApart();
+      this.#texts.say("reasoning", thoughts);
+    }
+    this.#texts.say("text", text);
   }
 
   /** How a delta's text is taken, if the delta has nothing else of importance. */
   #sayingOnly(delta: JsonObject): ((text: string) => void) | undefined {
     const member = onlyMember(delta);
-    if (member === "content" && typeof delta.content === "string")
-      return this.#harmony === undefined && this.#think?.isPlain !== false
-        ? this.#sayingMore("text")
-        : (text) => this.#say("text", text);
+    if (member === "content" && typeof delta.content === "string") return this.#texts.more("text");
     if (member === "reasoning_content" || member === "reasoning")
-      return typeof delta[member] === "string" ? this.#sayingMore("reasoning") : undefined;
+      return typeof delta[member] === "string" ? this.#texts.more("reasoning") : undefined;
     const calls = member === "tool_calls" ? listIn(delta.tool_calls) : [];
     return calls.length === 1 ? this.#calls.more(calls[0], this.#answer) : undefined;
-  }
-
-  /** How a text is taken if no splitter has to look at it. */
-  #sayingMore(kind: "text" | "reasoning"): (text: string) => void {
-    const more = this.#answer.moreText(kind, kind);
-    return (text) => {
-      if (!this.#isCopy(kind, text)) more(text);
-    };
   }
 
   /** In a whole answer the calls are distinguished by their places in the list, whatever their ids. */
@@ -291,53 +282,19 @@ export class ChatDecoder implements Decoder {
     });
   }
 
-  #say(kind: "text" | "reasoning", text: string): void {
-    if (text === "" || this.#isCopy(kind, text)) return;
-    const split = kind === "text" ? (this.#harmony ?? this.#think) : undefined;
-    if (split === undefined) this.#tell(kind, text);
-    else split.push(text);
-  }
-
-  #tell(kind: "text" | "reasoning", text: string): void {
-    if (kind === "text") this.#answer.text("text", text);
-    else this.#answer.reasoning("reasoning", text);
-  }
-
-  /** Whether a text, which some servers send once more as a last delta, is all that was received so far: a long exact copy (F085). */
-  #isCopy(kind: "text" | "reasoning", text: string): boolean {
-    if (text.length === this.#said[kind] && text.length >= 32) {
-      const pieces = this.#answer.pieces(kind);
-      if (pieces.length > 1 && pieces.join("") === text) return true;
-    }
-    this.#said[kind] += text.length;
-    return false;
-  }
-
-  /** Turns calls found in the content into calls of the answer. */
-  #leaks(): { open(name: string): void; args(piece: string): void; close(): void } {
-    const key = (): string => `leaked ${this.#leaked.length}`;
-    return {
-      open: (name) => {
-        this.#leaked.push(`leaked ${this.#leaked.length + 1}`);
-        this.#answer.call(key(), { name: this.#names.own(name) });
-      },
-      args: (piece) => this.#answer.args(key(), piece),
-      close: () => this.#answer.callEnd(key()),
-    };
-  }
-
   #contentPart(given: Json): void {
-    if (typeof given === "string") this.#say("text", given);
+    const text = writtenIn(given);
+    if (text !== undefined) this.#texts.say("text", text);
     const part = objectIn(given);
-    if (part === undefined) return;
+    if (part === undefined || isHollow(part)) return;
     const call = callOfPart(part);
     if (call !== undefined) this.#call(call, this.#parts++);
     else if (part.type === "text" || part.type === "output_text" || (part.type ?? null) === null)
-      this.#say("text", textOf(part));
-    else if (part.type === "thinking") this.#say("reasoning", wordsOf(part.thinking ?? ""));
+      this.#texts.say("text", textOf(part));
+    else if (part.type === "thinking") this.#texts.say("reasoning", wordsOf(part.thinking ?? ""));
     else if (part.type === "reasoning") {
       this.#answer.reasoning("reasoning", "");
-      this.#say("reasoning", this.#thoughtParts.push(part));
+      this.#texts.say("reasoning", this.#thoughtParts.push(part));
     } else if (part.type === "refusal") this.#answer.refusal("refusal", textIn(part.refusal) ?? "");
     else if (part.type === "image_url") this.#image(part);
     else if (part.type === "reference") {
@@ -363,8 +320,9 @@ export class ChatDecoder implements Decoder {
   }
 
   #fail(body: JsonObject): void {
-    for (const key of [...this.#calls.keys, ...this.#leaked]) this.#answer.drop(key);
-    (this.#harmony ?? this.#think)?.end();
+    for (const key of this.#calls.keys) this.#answer.drop(key);
+    this.#texts.dropCalls();
+    this.#texts.end();
     const refused = refusedAnswer(body, this.#target, this.#answer);
     if (refused === undefined) throw streamError(body, this.#target, this.#answer);
     this.#refused = refused;
@@ -375,10 +333,10 @@ export class ChatDecoder implements Decoder {
     const answer = this.#answer;
     // An answer, or calls, that come only in the message at the end.
     if (answer.empty && this.#snapshot !== undefined) this.#delta(this.#snapshot, true, 0);
-    (this.#harmony ?? this.#think)?.end();
+    this.#texts.end();
     if (this.#calls.empty) this.#callList(listIn(this.#snapshot?.tool_calls), true, 0);
     // If there are calls of the protocol as well as calls in the text, only the former count.
-    if (!this.#calls.empty) for (const key of this.#leaked) answer.drop(key);
+    if (!this.#calls.empty) this.#texts.dropCalls();
     if (this.#legacy !== undefined && this.#calls.keys.length > 1) answer.drop(this.#legacy);
     for (const citation of this.#citations) answer.attach("text", { citation });
     if (!this.#details.empty)

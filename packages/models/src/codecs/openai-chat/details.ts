@@ -1,14 +1,24 @@
 // The room of OpenRouter's `reasoning_details`: the fragments of an entry share an index, and are sent back as one entry;
-// its signature comes last, without text (F108).
+// its signature comes last, without text (F108). Some of its models put the answer's text there as well, in entries of a
+// type of their own.
 
 import type { Json, JsonObject } from "@rondo/core";
-import { listIn, objectIn, textIn } from "../../json-values.ts";
+import { isHollow, listIn, objectIn, textIn } from "../../json-values.ts";
 
 interface Entry {
   key: string;
   entry: JsonObject;
   pieces: { [member: string]: string[] };
 }
+
+/** The readable text in a list: reasoning, and text of the answer. */
+interface Readable {
+  reasoning: string;
+  text: string;
+}
+
+/** The type of an entry with text of the answer. */
+const answerType: RegExp = /^response\.(?:output_)?text$/;
 
 export class ReasoningDetails {
   readonly #entries: Entry[] = [];
@@ -19,12 +29,16 @@ export class ReasoningDetails {
     return this.#entries.length === 0;
   }
 
-  /** Takes a delta's list; returns the readable text in it. */
-  push(given: Json | undefined): string {
-    let shown = "";
+  /** Takes a delta's list. */
+  push(given: Json | undefined): Readable {
+    const shown: Readable = { reasoning: "", text: "" };
     for (const one of listIn(given)) {
       const fragment = objectIn(one);
-      if (fragment === undefined) continue;
+      if (fragment === undefined || isHollow(fragment)) continue;
+      if (answerType.test(textIn(fragment.type) ?? "")) {
+        shown.text += textIn(fragment.text) ?? "";
+        continue;
+      }
       const key = `${String(fragment.index ?? "")} ${String(fragment.type ?? "")} ${fragment.type === "reasoning.encrypted" ? String(fragment.id ?? "") : ""}`;
       // Without an index, only consecutive fragments of one kind belong together.
       let known = fragment.index === undefined ? this.#entries.at(-1) : this.#byKey.get(key);
@@ -41,7 +55,7 @@ export class ReasoningDetails {
           known.entry[member] = "";
         } else if (value !== null || !Object.hasOwn(known.entry, member)) known.entry[member] = value;
       }
-      shown += textIn(fragment.text) ?? textIn(fragment.summary) ?? "";
+      shown.reasoning += textIn(fragment.text) ?? textIn(fragment.summary) ?? "";
     }
     return shown;
   }

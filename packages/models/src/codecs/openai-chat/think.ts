@@ -1,7 +1,8 @@
 // The room of thinking that a server leaves in the content: `<think>…</think>` becomes reasoning (F113).
 //
 // Only blocks at the start of the answer are thinking, one or several; the same tag later on is text, because models write
-// about tags too. A tag may come in pieces, so what could still become one is held back, never more than a tag's length:
+// about tags too. If the server takes the reasoning apart, only a closing tag that it left before the text is none of it.
+// A tag may come in pieces, so what could still become one is held back, never more than a tag's length:
 // the work is linear.
 //
 // gpt-oss is served under any name. An answer that opens with a whole header of its format is parsed as that (F236); but
@@ -25,7 +26,7 @@ export class ThinkSplitter {
   readonly #say: Say;
   readonly #startsInside: boolean;
   readonly #tags: readonly ThinkingTag[];
-  #state: "start" | "inside" | "after" | "text" | "channels" = "start";
+  #state: "start" | "inside" | "after" | "apart" | "text" | "channels" = "start";
   #channels: HarmonySplitter | undefined;
   #close = "</think>";
   /** There was some thinking other than white space. */
@@ -42,10 +43,10 @@ export class ThinkSplitter {
     this.#tags = where === "nova" ? novas : thinkingTags;
   }
 
-  /** The server separates reasoning itself: content is content. */
+  /** The server separates reasoning itself: content is content, but for a closing tag that it may begin with. */
   plain(): void {
     if (this.#state !== "start") return;
-    this.#state = "text";
+    this.#state = "apart";
     this.end();
   }
 
@@ -98,6 +99,7 @@ export class ThinkSplitter {
     }
     const seen = this.#held + text;
     this.#held = "";
+    if (this.#state === "apart") return this.#beside(seen);
     for (const [open, close] of this.#tags)
       if (seen.startsWith(open)) {
         this.#close = close;
@@ -124,6 +126,22 @@ export class ThinkSplitter {
     this.#state = this.#startsInside ? "inside" : "text";
     // Inside a block, white space is emitted with the first word, like all reasoning.
     return this.#startsInside ? seen : this.#blanks() + seen;
+  }
+
+  /** The first text beside reasoning that came apart. */
+  #beside(seen: string): string {
+    for (const [, close] of this.#tags)
+      if (seen.startsWith(close)) {
+        this.#state = "after";
+        this.#blank = [];
+        return seen.slice(close.length);
+      }
+    if (this.#tags.some(([, close]) => close.startsWith(seen))) {
+      this.#held = seen;
+      return "";
+    }
+    this.#state = "text";
+    return this.#blanks() + seen;
   }
 
   #inside(text: string): string {

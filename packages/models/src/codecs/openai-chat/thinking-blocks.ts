@@ -2,7 +2,7 @@
 // signatures in the next turn (F100, F101). Fragments have no index: a block ends with its signature.
 
 import type { Json, JsonObject } from "@rondo/core";
-import { listIn, objectIn, textIn } from "../../json-values.ts";
+import { isHollow, listIn, objectIn, textIn } from "../../json-values.ts";
 
 interface Block {
   block: JsonObject;
@@ -21,7 +21,7 @@ export class ThinkingBlocks {
     let shown = "";
     for (const one of listIn(given)) {
       const fragment = objectIn(one);
-      if (fragment === undefined) continue;
+      if (fragment === undefined || isHollow(fragment)) continue;
       if (fragment.type !== "thinking") {
         this.#blocks.push({ block: fragment, pieces: [] });
         continue;

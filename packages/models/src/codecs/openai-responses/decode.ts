@@ -91,7 +91,7 @@ export class ResponsesDecoder implements Decoder {
     if (response === undefined) throw this.#answer.truncated("responses");
     const status = textIn(response.status);
     const reason = textIn(objectIn(response.incomplete_details)?.reason);
-    const raw = reason ?? status;
+    const raw = reason || status;
     if (status === "in_progress" || status === "queued")
       throw this.#answer.failed(
         new RondoError(
@@ -129,22 +129,22 @@ export class ResponsesDecoder implements Decoder {
           objectIn(event.error) === undefined ? { error: flatError(event) } : { error: event.error ?? null },
         );
       case "response.failed": {
-        const response = objectIn(event.response);
-        this.#answer.count(responsesUsage(response?.usage));
+        const response = responseOf(event);
+        this.#answer.count(responsesUsage(response.usage));
         throw this.#fail({ error: failureIn(response) ?? failureIn(event) ?? unexplained });
       }
       case "response.completed":
       case "response.incomplete":
       case "response.cancelled":
       case "response.done":
-        this.#end(ended(objectIn(event.response) ?? {}, type.slice("response.".length)));
+        this.#end(ended(responseOf(event), type.slice("response.".length)));
         return;
       case "response.created":
       case "response.in_progress":
       case "response.queued": {
-        const response = objectIn(event.response);
-        if (response?.status === "failed") throw this.#fail({ error: failureIn(response) ?? unexplained });
-        if (type === "response.created") this.#begin(textIn(response?.id));
+        const response = responseOf(event);
+        if (response.status === "failed") throw this.#fail({ error: failureIn(response) ?? unexplained });
+        if (type === "response.created") this.#begin(textIn(response.id));
         return;
       }
       default:
@@ -197,6 +197,13 @@ export class ResponsesDecoder implements Decoder {
 }
 
 const unexplained = "the response failed without saying why";
+
+/** The response of an event; some gateways put it in the event's place, or its usage beside it. */
+function responseOf(event: JsonObject): JsonObject {
+  const response = objectIn(event.response);
+  if (response === undefined) return event;
+  return response.usage || !event.usage ? response : { ...response, usage: event.usage };
+}
 
 /** Why a response failed, from either of its members; some servers put it beside the response. */
 function failureIn(given: JsonObject | undefined): Json | undefined {

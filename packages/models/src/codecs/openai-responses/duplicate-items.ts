@@ -2,7 +2,7 @@
 // Items with the same content are the same.
 
 import type { Json, JsonObject } from "@rondo/core";
-import { listIn, objectIn, textIn } from "../../json-values.ts";
+import { listIn, objectIn, textIn, writtenIn } from "../../json-values.ts";
 import { withInnerCalls } from "./odd-items.ts";
 
 /** What is kept of an item that streamed: the ids it had, and its final content. */
@@ -13,16 +13,19 @@ interface Told {
 
 /** The parts of a message; some servers send one text or one part instead of a list. */
 export function contentOf({ content }: JsonObject): readonly Json[] {
-  if (typeof content === "string") return [{ type: "output_text", text: content }];
-  return objectIn(content) === undefined ? listIn(content) : [content as Json];
+  const parts = Array.isArray(content) ? content : content === undefined || content === null ? [] : [content];
+  return parts.map((part) => {
+    const text = writtenIn(part);
+    return text === undefined ? part : { type: "output_text", text };
+  });
 }
 
 /** The items of a response; some servers send one item instead of a list, or only the text. */
 export function outputOf({ output, output_text }: JsonObject): readonly Json[] {
   if (objectIn(output) !== undefined) return [output as Json];
   const items = listIn(output);
-  const isText = items.length === 0 && typeof output_text === "string" && output_text !== "";
-  return isText ? [{ type: "message", content: output_text }] : withInnerCalls(items);
+  const text = items.length === 0 ? writtenIn(output_text) : undefined;
+  return text ? [{ type: "message", content: text }] : withInnerCalls(items);
 }
 
 /** Whether an item has one of these ids. */
@@ -54,6 +57,6 @@ export function taken(renamed: Map<string, number>, said: string | undefined): b
 export function saidIn(item: JsonObject): string | undefined {
   if (item.type === "function_call") return JSON.stringify([item.name ?? "", item.arguments ?? ""]);
   if (item.type !== "message") return undefined;
-  const texts = contentOf(item).map((part) => textIn(objectIn(part)?.text) ?? "");
+  const texts = contentOf(item).map((part) => writtenIn(objectIn(part)?.text) ?? "");
   return texts.join("") === "" ? undefined : JSON.stringify(texts);
 }

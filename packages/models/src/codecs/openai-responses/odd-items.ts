@@ -2,11 +2,8 @@
 // a call in a function of its own, or within a message.
 
 import type { Json, JsonObject } from "@rondo/core";
-import { argsIn } from "../../answer/call-args.ts";
+import { argsIn, isCallType } from "../../answer/call-args.ts";
 import { listIn, objectIn } from "../../json-values.ts";
-
-/** The type of a call in any protocol. */
-const callType: RegExp = /^(?:function|function_call|tool_call|tool_use)$/;
 
 /** The item in the protocol's form: a message has its type, and a call its name and arguments. */
 export function plainItem(given: Json | undefined): JsonObject | undefined {
@@ -36,4 +33,4 @@ export function innerCalls(message: JsonObject | undefined): JsonObject[] {
 }
 
 /** Whether an item, or a part of a message, is a call. */
-export const isCall = ({ type }: JsonObject): boolean => typeof type === "string" && callType.test(type);
+export const isCall = ({ type }: JsonObject): boolean => isCallType(type);

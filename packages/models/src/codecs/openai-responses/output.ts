@@ -1,33 +1,25 @@
 // The room of a response's output items as they arrive: deltas, final values, and the gaps between them.
 //
-// Everything is kept by output index; if a gateway gives several items the same index, they are distinguished by an item
-// having ended, or by another call's id. A final value replaces what was assembled from deltas; a snapshot of what is
-// already there changes nothing. An item of unknown type is kept whole and sent back as it came.
+// A final value replaces what was assembled from deltas; a snapshot of what is already there changes nothing. An item of
+// unknown type is kept whole and sent back as it came. Which item an event is about: `places.ts`.
 
 import type { Json, JsonObject } from "@rondo/core";
 import { isEmptyArgs } from "../../answer/call-args.ts";
 import type { Answer } from "../../answer.ts";
 import type { Target } from "../../codec.ts";
-import { countIn, listIn, objectIn, textIn } from "../../json-values.ts";
+import { countIn, listIn, objectIn, textIn, writtenIn } from "../../json-values.ts";
 import { type NameTable, nameTable } from "../openai/names.ts";
 import { contentOf, isAmong, renamedAmong, saidIn, taken } from "./duplicate-items.ts";
-import { callOpaque, type Item, isAnother, membersIn, newItem, partKey } from "./item.ts";
+import { callOpaque, type Item, membersIn, partKey } from "./item.ts";
 import { innerCalls, isCall, plainItem } from "./odd-items.ts";
 import { partOf } from "./pictures.ts";
+import { ItemPlaces } from "./places.ts";
 
 export class ResponseItems {
   readonly #answer: Answer;
   readonly #names: NameTable;
   readonly #alive: () => void;
-  readonly #items = new Map<number, Item>();
-  /** Places of items by output index: one each, unless an index was reused for another item. */
-  readonly #places = new Map<number, number[]>();
-  /** The first item that had each id. */
-  readonly #byId = new Map<string, number>();
-  /** Places of items that came without an output index: if one is given later, it is theirs. */
-  readonly #unplaced = new Set<number>();
-  #free = 0;
-  #last = -1;
+  readonly #places = new ItemPlaces();
   /** The id of the last reasoning item: what follows is tied to it. */
   #reasoned: string | undefined;
 
@@ -39,13 +31,13 @@ export class ResponseItems {
 
   /** Whether there is any. */
   get any(): boolean {
-    return this.#items.size > 0;
+    return this.#places.items.size > 0;
   }
 
   event(type: string, event: JsonObject): void {
-    const index = this.#placeOf(event, type === "response.output_item.added");
+    const index = this.#places.of(event, type === "response.output_item.added");
     const item = plainItem(event.item);
-    const delta = textIn(event.delta) ?? "";
+    const delta = writtenIn(event.delta) ?? "";
     switch (type) {
       case "response.output_item.added":
         if (item !== undefined) {
@@ -55,13 +47,13 @@ export class ResponseItems {
         return;
       case "response.output_item.done":
         if (item !== undefined) this.#done(index, item).ended = true;
-        for (const call of innerCalls(item)) this.#done(this.#free, call).ended = true;
+        for (const call of innerCalls(item)) this.#done(this.#places.free, call).ended = true;
         return;
       case "response.output_text.delta":
         this.#answer.text(this.#part(index, event, "message"), delta);
         return;
       case "response.output_text.done":
-        this.#whole(index, event, "text", textIn(event.text) ?? "");
+        this.#whole(index, event, "text", writtenIn(event.text) ?? "");
         return;
       case "response.content_part.done":
         this.#partDone(index, event);
@@ -85,12 +77,12 @@ export class ResponseItems {
         // Some servers send the value instead of its JSON text (F087). Ignored, the call would run with empty arguments.
         if (objectIn(event.delta) === undefined) this.#answer.args(this.#call(index, event), delta);
         else this.#answer.argsWhole(this.#call(index, event), event.delta as Json);
-        this.#item(index, "function_call").hasArgs ||= !isEmptyArgs(event.delta);
+        this.#places.item(index, "function_call").hasArgs ||= !isEmptyArgs(event.delta);
         return;
       case "response.function_call_arguments.done": {
         const key = this.#call(index, event);
         this.#answer.call(key, { name: this.#names.own(textIn(event.name) ?? "") });
-        const called = this.#item(index, "function_call");
+        const called = this.#places.item(index, "function_call");
         called.ended = true;
         this.#wholeArgs(called, event.arguments);
         return;
@@ -98,7 +90,7 @@ export class ResponseItems {
       default:
         // Searching, running code, drawing, or something newer than this code: a sign of life.
         if (type === "response.custom_tool_call_input.delta")
-          this.#item(index, "custom_tool_call").input += delta;
+          this.#places.item(index, "custom_tool_call").input += delta;
         this.#alive();
     }
   }
@@ -106,7 +98,7 @@ export class ResponseItems {
   /** Adds what the final event's list has and the stream did not send. */
   fill(output: readonly Json[]): void {
     // The list's own items are distinguished by their places: calls of one answer may share an id (F052).
-    const streamed = new Map(this.#items);
+    const streamed = new Map(this.#places.items);
     const renamed = renamedAmong(streamed, output);
     const ids = new Set([...streamed.values()].flatMap((item) => [...item.ids]));
     for (const [index, given] of output.entries()) {
@@ -123,17 +115,24 @@ export class ResponseItems {
       // The list may leave out items, which moves the others up: if the type differs, it is another item.
       else if (isAmong(ids, item)) this.#moved(item);
       else if (!taken(renamed, saidIn(item)))
-        this.#done(this.#openMessage(item) ?? this.#newPlace(index), item);
+        this.#done(this.#openMessage(item) ?? this.#places.unused(index), item);
     }
-    for (const item of this.#items.values()) {
+    const all = [...this.#places.items.values()];
+    const ended = new Set(
+      all.flatMap(({ ended, callId }) => (ended && callId !== undefined ? [callId] : [])),
+    );
+    for (const item of all) {
       if (item.type === "function_call" && !item.hasArgs) this.#wholeArgs(item, item.firstArgs);
-      if (!item.ended) this.#answer.callOpen(item.key);
+      if (item.ended) continue;
+      // Announced under one id of an item, and ended under another (Copilot).
+      if (!item.hasArgs && ended.has(item.callId ?? "")) this.#answer.drop(item.key);
+      else this.#answer.callOpen(item.key);
     }
   }
 
   /** An item at another place in the list, under its own id, which has not ended: its arguments may only be in the list. */
   #moved(given: JsonObject): void {
-    for (const [place, item] of this.#items)
+    for (const [place, item] of this.#places.items)
       if (!item.done && item.type === given.type && isAmong(item.ids, given))
         return void this.#done(place, given);
   }
@@ -141,92 +140,14 @@ export class ResponseItems {
   /** The place of a streamed message that has not ended, for one that is in the list at another place and under another id. */
   #openMessage(given: JsonObject): number | undefined {
     if (given.type !== "message") return undefined;
-    for (const [place, item] of this.#items) if (item.type === "message" && !item.done) return place;
+    for (const [place, item] of this.#places.items) if (item.type === "message" && !item.done) return place;
     return undefined;
   }
 
-  /** The place of an event's item: by output index, else by an id it had, else the last one. */
-  #placeOf(event: JsonObject, isNew: boolean): number {
-    const index = countIn(event.output_index);
-    const given = objectIn(event.item);
-    const id = textIn(event.item_id) ?? textIn(given?.id);
-    if (index !== undefined) {
-      const places = this.#places.get(index) ?? [];
-      const place =
-        this.#placeAmong(places, id, given, isNew) ?? this.#unplacedBy(id) ?? this.#newPlace(index);
-      this.#unplaced.delete(place);
-      if (places.length === 0) this.#places.set(index, places);
-      if (!places.includes(place)) places.push(place);
-      this.#last = place;
-      return place;
-    }
-    const known = id === undefined ? undefined : this.#byId.get(id);
-    if (known !== undefined) return known;
-    const isOver = this.#last === -1 || this.#items.get(this.#last)?.done === true;
-    if (isOver || (given !== undefined && !this.#isNameless(given))) {
-      this.#last = this.#free;
-      this.#unplaced.add(this.#last);
-    }
-    return this.#last;
-  }
-
-  #unplacedBy(id: string | undefined): number | undefined {
-    const place = id === undefined ? undefined : this.#byId.get(id);
-    return place !== undefined && this.#unplaced.has(place) ? place : undefined;
-  }
-
-  /** Whether the last item began with a delta without an index or an id, and may be this one. */
-  #isNameless(given: JsonObject): boolean {
-    const item = this.#items.get(this.#last);
-    return item !== undefined && item.type === given.type && item.ids.size === 0 && !item.added && !item.done;
-  }
-
-  /** The place meant among those under one output index; undefined for a new item (F068). */
-  #placeAmong(
-    places: readonly number[],
-    id: string | undefined,
-    given: JsonObject | undefined,
-    isNew: boolean,
-  ): number | undefined {
-    const last = places.at(-1);
-    if (last === undefined) return undefined;
-    const item = this.#items.get(last);
-    if (item === undefined) return last;
-    const callId = textIn(given?.call_id) || undefined;
-    const known = places.findLast((place) => {
-      const at = this.#items.get(place);
-      if (callId !== undefined && at?.callId === callId) return true;
-      // OpenAI itself changes a call's id between the start and the end of its item; some servers give all items one id.
-      const isOver = at?.done === true && callId !== undefined && at.callId !== undefined;
-      return id !== undefined && at?.ids.has(id) === true && !isOver;
-    });
-    if (known !== undefined) return known;
-    return isAnother(item, id, given, isNew) ? undefined : last;
-  }
-
-  #newPlace(index: number): number {
-    return this.#items.has(index) ? this.#free : index;
-  }
-
-  #item(index: number, type: string): Item {
-    let item = this.#items.get(index);
-    if (item === undefined) {
-      item = newItem(index, type);
-      this.#items.set(index, item);
-      this.#free = Math.max(this.#free, index + 1);
-    }
-    return item;
-  }
-
-  #seen(index: number, item: Item, id: string): void {
-    item.ids.add(id);
-    if (!this.#byId.has(id)) this.#byId.set(id, index);
-  }
-
   #part(index: number, event: JsonObject, type: string): string {
-    const item = this.#item(index, type);
+    const item = this.#places.item(index, type);
     const id = textIn(event.item_id);
-    if (id !== undefined && item.ids.size === 0) this.#seen(index, item, id);
+    if (id !== undefined && item.ids.size === 0) this.#places.seen(index, item, id);
     return partKey(item, countIn(event.content_index) ?? 0);
   }
 
@@ -235,7 +156,7 @@ export class ResponseItems {
    * and reasoning, is sent again from the start by a proxy that lost its connection.
    */
   #again(index: number): void {
-    const item = this.#items.get(index);
+    const item = this.#places.items.get(index);
     if (item?.done === true && item.type === "message")
       Object.assign(item, { done: false, before: item.texts, texts: new Map() });
     else if (item?.added === true && !item.done) {
@@ -247,7 +168,7 @@ export class ResponseItems {
   /** The final text of a part, appended to its text from before it began again, unless it includes that. */
   #whole(index: number, place: JsonObject, type: "text" | "refusal", text: string): void {
     const key = this.#part(index, place, "message");
-    const { before, texts } = this.#item(index, "message");
+    const { before, texts } = this.#places.item(index, "message");
     const position = countIn(place.content_index) ?? 0;
     const earlier = before.get(position) ?? "";
     const whole = text === "" || text.startsWith(earlier) ? text : earlier + text;
@@ -256,15 +177,15 @@ export class ResponseItems {
   }
 
   #call(index: number, event: JsonObject): string {
-    const item = this.#item(index, "function_call");
+    const item = this.#places.item(index, "function_call");
     const id = textIn(event.item_id);
-    if (id !== undefined) this.#seen(index, item, id);
+    if (id !== undefined) this.#places.seen(index, item, id);
     return item.key;
   }
 
   /** Parts of a summary, and summary and content, are separated by an empty line. */
   #reason(index: number, part: string, text: string): void {
-    const item = this.#item(index, "reasoning");
+    const item = this.#places.item(index, "reasoning");
     if (item.reasoning !== undefined && item.reasoning !== part && text !== "")
       this.#answer.reasoning(item.key, "\n\n");
     if (text !== "") item.reasoning = part;
@@ -273,9 +194,9 @@ export class ResponseItems {
 
   #open(index: number, given: JsonObject): Item {
     const type = textIn(given.type) ?? "unknown";
-    const item = this.#item(index, type);
+    const item = this.#places.item(index, type);
     item.callId = textIn(given.call_id) || item.callId;
-    for (const id of [textIn(given.id), textIn(given.call_id)]) if (id) this.#seen(index, item, id);
+    for (const id of [textIn(given.id), textIn(given.call_id)]) if (id) this.#places.seen(index, item, id);
     switch (type) {
       case "reasoning":
         this.#answer.reasoning(item.key, "");
@@ -312,7 +233,7 @@ export class ResponseItems {
       case "reasoning":
         if (item.reasoning === undefined) {
           const texts = [...listIn(given.summary), ...listIn(given.content)].map(
-            (part) => textIn(objectIn(part)?.text) ?? "",
+            (part) => writtenIn(objectIn(part)?.text) ?? "",
           );
           this.#answer.textWhole(item.key, "reasoning", texts.filter((text) => text !== "").join("\n\n"));
         }
@@ -368,8 +289,8 @@ export class ResponseItems {
       const key = partKey(item, position);
       const place = { content_index: position };
       if (part.type === "refusal") this.#whole(index, place, "refusal", textIn(part.refusal) ?? "");
-      else if (typeof part.text === "string" || part.type === "output_text") {
-        this.#whole(index, place, "text", textIn(part.text) ?? "");
+      else if (writtenIn(part.text) !== undefined || part.type === "output_text") {
+        this.#whole(index, place, "text", writtenIn(part.text) ?? "");
         const annotations = listIn(part.annotations);
         for (const annotation of annotations.slice(item.cited.get(position) ?? 0))
           this.#cite(index, position, annotation);
@@ -384,14 +305,14 @@ export class ResponseItems {
   #partDone(index: number, event: JsonObject): void {
     const part = objectIn(event.part);
     const type = part?.type;
-    if (type !== "output_text" && type !== "refusal") return;
-    const text = textIn(type === "refusal" ? part?.refusal : part?.text) ?? "";
+    if (type !== "output_text" && type !== "text" && type !== "refusal") return;
+    const text = writtenIn(type === "refusal" ? part?.refusal : part?.text) ?? "";
     this.#whole(index, event, type === "refusal" ? "refusal" : "text", text);
   }
 
   #cite(index: number, position: number, annotation: Json | undefined): void {
     if (annotation === undefined || annotation === null) return;
-    const item = this.#item(index, "message");
+    const item = this.#places.item(index, "message");
     const key = partKey(item, position);
     this.#answer.text(key, "");
     this.#answer.attach(key, { citation: annotation });

@@ -2,6 +2,7 @@
 // that it gets an error result and is never stored as if it could run (F052, F053, F066).
 
 import type { AssistantMessage, Part } from "@rondo/core";
+import { namelessFault } from "../../answer/blocks.ts";
 import { freshId } from "./names.ts";
 
 export function settle(message: AssistantMessage): AssistantMessage {
@@ -16,7 +17,7 @@ export function settle(message: AssistantMessage): AssistantMessage {
       ...part,
       id,
       args: {},
-      argsError: part.argsError ?? "the call has no name: say which tool is meant",
+      argsError: part.argsError ?? namelessFault,
     };
   });
   return { ...message, content };

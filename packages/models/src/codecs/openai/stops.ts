@@ -24,6 +24,9 @@ export const openaiChatStops: { readonly [word: string]: StopKind } = {
   tool_call: "tool_use",
   max_tokens: "max_tokens",
   model_length: "max_tokens",
+  truncated: "max_tokens",
+  // A status of Responses, from gateways that translate it.
+  incomplete: "max_tokens",
   // The engine stopped text that repeated itself: cut off, as at the limit.
   repetition: "max_tokens",
   sensitive: "content_filter",
@@ -68,11 +71,15 @@ export const openaiResponsesStops: { readonly [word: string]: StopKind } = {
 };
 
 /**
- * What a finish reason means, however it is spelled: routers send `MAX_TOKENS` and `content-filter`, and Google's own
- * `content_filter: PROHIBITED_CONTENT`. Own members only: a word like `constructor` is unknown.
+ * What a finish reason means, however it is spelled: routers send `MAX_TOKENS`, `maxTokens` and `content-filter`, and Google's
+ * own `content_filter: PROHIBITED_CONTENT`. Own members only: a word like `constructor` is unknown.
  */
 export function stopOf(stops: { readonly [word: string]: StopKind }, word: string): StopKind {
-  const folded = word.toLowerCase().replaceAll("-", "_").replace(/:.*/s, "");
+  const folded = word
+    .replace(/(?<=[a-z])(?=[A-Z])/g, "_")
+    .toLowerCase()
+    .replaceAll("-", "_")
+    .replace(/:.*/s, "");
   for (const one of [word, folded]) if (Object.hasOwn(stops, one)) return stops[one] ?? "unknown";
   return telling.find(([words]) => words.test(folded))?.[1] ?? "unknown";
 }

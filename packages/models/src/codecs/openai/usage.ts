@@ -11,8 +11,9 @@ type Count = { [K in keyof Usage]: number | undefined };
 export function chatUsage(given: Json | undefined): Count {
   const usage = objectIn(given);
   if (usage === undefined) return {};
-  const prompt = objectIn(usage.prompt_tokens_details);
-  const completion = objectIn(usage.completion_tokens_details);
+  // Gateways that speak Responses to the server behind them may leave its names.
+  const prompt = objectIn(usage.prompt_tokens_details ?? usage.input_tokens_details);
+  const completion = objectIn(usage.completion_tokens_details ?? usage.output_tokens_details);
   return whole(usage, {
     // Gateways to Claude may use its names, and its way of counting.
     inputTokens: countIn(usage.prompt_tokens) ?? readOfClaude(usage),
@@ -31,14 +32,15 @@ export function chatUsage(given: Json | undefined): Count {
 export function responsesUsage(given: Json | undefined): Count {
   const usage = objectIn(given);
   if (usage === undefined) return {};
-  const input = objectIn(usage.input_tokens_details);
+  // Gateways that speak Chat Completions to the server behind them may leave its names.
+  const input = objectIn(usage.input_tokens_details ?? usage.prompt_tokens_details);
+  const output = objectIn(usage.output_tokens_details ?? usage.completion_tokens_details);
   return whole(usage, {
-    // Gateways that speak Chat Completions to the server behind them may leave its names.
     inputTokens: countIn(usage.input_tokens) ?? countIn(usage.prompt_tokens),
     outputTokens: countIn(usage.output_tokens) ?? countIn(usage.completion_tokens),
     cachedInputTokens: countIn(input?.cached_tokens) ?? countIn(input?.cache_read_input_tokens),
     cacheWriteTokens: written(usage, input),
-    reasoningTokens: countIn(objectIn(usage.output_tokens_details)?.reasoning_tokens),
+    reasoningTokens: countIn(output?.reasoning_tokens),
   });
 }
 
