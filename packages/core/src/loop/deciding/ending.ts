@@ -1,6 +1,6 @@
 // The room of endings: when a run ends, and with which reason, rule and evidence.
 
-import { type AssistantMessage, type JsonObject, textOf, userText } from "../../message.ts";
+import { type AssistantMessage, answerTextOf, type JsonObject, textOf, userText } from "../../message.ts";
 import type { Rules } from "../../rules/rule.ts";
 import { type Action, record } from "../action.ts";
 import type { Because, Fact, RunEnd } from "../records.ts";
@@ -150,7 +150,7 @@ export function end(state: RunState, why: Why, keep?: AssistantMessage): Action 
   return record({
     type: "run_ended",
     end: { ...why, landed, resumable: why.reason !== "refused" },
-    text: run.stopping?.text ?? run.answer?.text ?? (keep === undefined ? run.lastText : textOf(keep)),
+    text: run.stopping?.text ?? run.answer?.text ?? (keep === undefined ? run.lastText : answerTextOf(keep)),
     ...(keep === undefined ? {} : { keep }),
   });
 }

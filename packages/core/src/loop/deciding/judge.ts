@@ -4,7 +4,7 @@
 // its verdict. A call runs only if it arrived complete, its tool exists, its request allowed it, its arguments fit, and no rule
 // answers it instead.
 
-import { textOf } from "../../message.ts";
+import { answerTextOf, textOf } from "../../message.ts";
 import type { ToolChoice } from "../../model.ts";
 import { isRefused, wordsOf } from "../../rules/answers.ts";
 import { evidenceOf, firstSaid, type Judgement, type Rule, type Rules } from "../../rules/rule.ts";
@@ -84,7 +84,9 @@ function landedJudgement(state: RunState, rules: Rules): Judged | undefined {
   // A refusal is not stored, so it must become the run's text to be read at all. A typed output is checked instead.
   const refused = message !== undefined && isRefused(message) ? wordsOf(message) : undefined;
   const withheld = refused === undefined && isWithheld(state, rules);
-  const said = withheld ? undefined : (refused ?? (message === undefined ? undefined : textOf(message)));
+  const said = withheld
+    ? undefined
+    : (refused ?? (message === undefined ? undefined : answerTextOf(message)));
   const { output, landing } = state.options;
   const told = withheld ? run.lastText : refused === "" ? undefined : refused;
   const text = output === undefined ? (rules.texts.landed(reason, said) ?? told) : undefined;

@@ -5,7 +5,7 @@
 import { foldLedger } from "../../context/compact/ledger.ts";
 import { countedWith } from "../../context/estimate.ts";
 import type { AssistantMessage, ToolMessage } from "../../message.ts";
-import { callsOf, textOf, tokensOf } from "../../message.ts";
+import { answerTextOf, callsOf, tokensOf } from "../../message.ts";
 import type { Names } from "../log.ts";
 import { toolNamed } from "../offered-tools.ts";
 import type { Because, CallKey, CallResult, Follows, RecordOf } from "../records.ts";
@@ -101,7 +101,7 @@ export function judge(state: State, run: Run, record: RecordOf<"turn_judged">): 
   }
   const { turn } = run;
   if (turn === undefined || turn.judged !== undefined) return state;
-  const text = run.pausedText + textOf(turn.message);
+  const text = run.pausedText + answerTextOf(turn.message);
   // If another rule asks again, it wants a new answer, not a continuation of the paused one.
   const resumed = record.rule === "pauses" && record.follows.do === "ask_again" && record.store;
   const paused = resumed && turn.message.stop.kind === "pause";
