@@ -185,6 +185,10 @@ export function textOf(message: Message): string {
   return text;
 }
 
+/** Whether a message has any text. */
+export const hasText = <M extends Message>(message: M | undefined): message is M =>
+  message !== undefined && textOf(message).trim() !== "";
+
 /** The text of an answer without what the model said while it worked, if the provider tells them apart; all of its text if there is nothing else. */
 export function answerTextOf(message: AssistantMessage): string {
   let text = "";

@@ -85,14 +85,17 @@ export const table: Table = {
     row(
       "something is in flight and its grace has not run out",
       "wait for it",
-      ["cancelling", "ready", "idle"],
+      ["cancelling", "compacting", "ready", "idle"],
       (state) => {
         const until = graceEnd(state);
         return inFlight(state.run) && state.now < until ? { do: "wait", until } : undefined;
       },
     ),
-    row("the model's answer is still in flight", "abandon it", ["cancelling", "ready"], (state) =>
-      isThinking(state.run) ? record(givenUpModel(state.run)) : undefined,
+    row(
+      "the model's answer is still in flight",
+      "abandon it",
+      ["cancelling", "compacting", "ready"],
+      (state) => (isThinking(state.run) ? record(givenUpModel(state.run)) : undefined),
     ),
     row(
       "an answer has not been judged",

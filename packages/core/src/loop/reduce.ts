@@ -3,7 +3,7 @@
 // `reduce` is total: a record that does not fit the state changes nothing. To its callers it is pure. Its cost does not
 // grow with the history: no record is read twice, no history is copied.
 
-import { callsOf } from "../message.ts";
+import { callsOf, hasText } from "../message.ts";
 import type { Rules } from "../rules/rule.ts";
 import { spentInSession } from "./children.ts";
 import {
@@ -34,6 +34,7 @@ import {
   type Run,
   type State,
   settleCancel,
+  withoutTime,
   withRun,
   working,
 } from "./state.ts";
@@ -248,13 +249,12 @@ function changeMode(run: Run, record: RecordOf<"mode">): Run {
   const because = { rule: record.rule, evidence: record.evidence };
   switch (record.mode) {
     case "landing": {
-      if (run.landing !== undefined) return run;
-      return {
-        ...run,
-        landing: { reason: record.reason, ...because },
-        ...(record.cancel && inFlight(run) ? { cancelledAt: record.at } : {}),
-        ...(record.cancel && run.compacting?.call === undefined ? { compacting: undefined } : {}),
-      };
+      // The first limit is the reason; a later one can only cancel what is still in flight.
+      if (run.landing !== undefined && !record.cancel) return run;
+      const landing = run.landing ?? { reason: record.reason, ...because };
+      if (!record.cancel) return { ...run, landing };
+      if (inFlight(run)) return { ...run, landing, cancelledAt: record.at };
+      return withoutTime({ ...run, landing });
     }
     case "stopping":
       return {
@@ -308,6 +308,7 @@ function failModel(state: State, run: Run, record: RecordOf<"model_failed">): St
     call: undefined,
     modelCalls: run.modelCalls + 1,
     spend: spendMore(state, run, { usage: record.usage }),
+    ...(run.call.lands === true && hasText(record.partial) ? { unfinished: record.partial } : {}),
   };
   // If a landing cancelled this call, the landing's own turn comes next: nothing is left to judge.
   if (run.cancelledAt !== undefined && run.abort === undefined) return { ...known, run: settleCancel(next) };

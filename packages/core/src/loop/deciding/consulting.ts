@@ -9,7 +9,7 @@ import { type Action, record } from "../action.ts";
 import { freeAmounts } from "../children.ts";
 import type { ResultCode } from "../records.ts";
 import { type Call, inFlight, isRunning, type Run, type RunState } from "../state.ts";
-import { end } from "./ending.ts";
+import { end, endUnanswered } from "./ending.ts";
 
 /** When a started call times out, in milliseconds since 1970. */
 export const timeoutAt = (call: Call): number => (call.startedAt ?? 0) + (call.tool?.timeoutMs ?? 0);
@@ -24,7 +24,7 @@ export function wakeTime(state: RunState, rules: Rules): number | undefined {
   let earliest = Number.POSITIVE_INFINITY;
   for (const call of run.turn?.calls ?? [])
     if (isRunning(call)) earliest = Math.min(earliest, timeoutAt(call));
-  if (run.landing === undefined)
+  if (mayBeTimed(run))
     for (const { rule, place } of speakersIn(rules.list).wakeAt) {
       const time = rule.wakeAt(state.memories[place], state);
       // A rule whose time has come was asked already; waiting for that time again would be a busy loop.
@@ -64,9 +64,8 @@ export function endTooLate(state: RunState, rules: Rules): Action | undefined {
   if (landing === undefined || !comesTooLate(state, notBefore, rules)) return undefined;
   const waitMs = notBefore - state.now;
   const message = `the time is up before the model may be asked again: that would be after another ${waitMs} ms`;
-  const { reason, rule, evidence } = landing;
   const error = { kind: "timeout" as const, message, retryable: true };
-  return end(state, { reason, rule, evidence: { ...evidence, waitMs }, error });
+  return endUnanswered(state, rules, { rule: landing.rule, evidence: { waitMs }, error });
 }
 
 /** How long the last answer of a run whose time is up may take, unless its options say something else. */
@@ -128,14 +127,22 @@ export function spokenAgainst(
   return firstSaid(rules, state, "judgeStart", [call, state], (said) => said);
 }
 
-/** The decision of a rule whose time has come while the model or a tool is running. */
+/** The decision of a rule whose time has come while the model or a tool is running. In a run that lands it can only cancel that. */
 export function timedDecision(state: RunState, rules: Rules): Action | undefined {
-  if (state.run.landing !== undefined) return undefined;
+  const { run } = state;
+  if (!mayBeTimed(run)) return undefined;
   return firstSaid(rules, state, "wakeAt", [state], (time, rule, memory) => {
-    const decision = time <= state.now ? rule.decide?.(memory, state) : undefined;
-    return decision === undefined ? undefined : decided(state, rule, heard("decide", decision));
+    const said = time <= state.now ? rule.decide?.(memory, state) : undefined;
+    if (said === undefined) return undefined;
+    const decision = heard("decide", said);
+    const cancels = decision.do === "land" && decision.cancel === true && inFlight(run);
+    return run.landing === undefined || cancels ? decided(state, rule, decision) : undefined;
   });
 }
+
+/** Whether the times of rules count: until a run lands, and then as long as something else than its last answer is on its way. */
+const mayBeTimed = (run: Run): boolean =>
+  run.landing === undefined || (run.call?.lands !== true && (inFlight(run) || run.compacting !== undefined));
 
 /** A rule's decision as a record, if it changes anything. */
 const decided = (state: RunState, rule: Rule, decision: Decision): Action | undefined =>

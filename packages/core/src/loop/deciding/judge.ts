@@ -13,6 +13,7 @@ import type { Fact, Follows, ResultCode, Verdict } from "../records.ts";
 import { toolChoiceOf } from "../request.ts";
 import type { Call, Run, RunState } from "../state.ts";
 import { comesTooLate } from "./consulting.ts";
+import { isWithheld } from "./withheld.ts";
 
 type TurnJudged = Fact & { type: "turn_judged" };
 
@@ -116,13 +117,6 @@ function landedJudgement(state: RunState, rules: Rules): Judged | undefined {
     return { follows: stop, rule, evidence: { ...evidence, error: error.message } };
   return { follows: { do: "stop", reason, error }, rule, evidence };
 }
-
-/** Whether a rule will not have an answer's text read. One that is only asked for again is different: a landing has no other. */
-const isWithheld = (state: RunState, rules: Rules): boolean =>
-  state.run.turn !== undefined &&
-  textOf(state.run.turn.message).trim() !== "" &&
-  firstSaid(rules, state, "judge", [state, rules.texts], ({ store }) => store === false || undefined) ===
-    true;
 
 /** Whether an answer can be a run's last one: text without calls, or a refusal. */
 const answers = ({ turn }: Run): boolean =>

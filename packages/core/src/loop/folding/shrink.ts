@@ -10,7 +10,15 @@ import { type AssistantMessage, answerTextOf, type Message, tokensOf } from "../
 import { repeated } from "../../rules/degenerate.ts";
 import { Log } from "../log.ts";
 import type { Because, LogRecord, RecordOf } from "../records.ts";
-import { type Compacting, type Run, type State, settleCancel, summariserOf, withRun } from "../state.ts";
+import {
+  type Compacting,
+  isForced,
+  type Run,
+  type State,
+  settleCancel,
+  summariserOf,
+  withRun,
+} from "../state.ts";
 import { spendMore } from "./spend.ts";
 import { windowsOf } from "./windows.ts";
 
@@ -18,10 +26,6 @@ import { windowsOf } from "./windows.ts";
 export function newCompaction(because: Because): Compacting {
   return { rule: because.rule, evidence: because.evidence, summaries: [], failures: 0 };
 }
-
-/** Whether no request fits without this compaction: then the history must become smaller, with a summary or without. */
-export const isForced = (compacting: Compacting | undefined): boolean =>
-  compacting?.rule === "overflow" || compacting?.rule === "guard";
 
 /** The state with another history: its tokens are not counted yet, and kept texts can now only be read with the reader tools. */
 function rewritten(state: State, run: Run, history: readonly Message[], by: string): State {
