@@ -457,6 +457,28 @@ describe("nothing starts", () => {
     }
   });
 
+  test("after an abort by the hook that was asked just before", async () => {
+    const names: string[] = [];
+    const permission = ({ name }: { name: string }): undefined => {
+      names.push(name);
+      one.driver.post({ type: "abort_asked", reason: "enough" });
+    };
+    const about = {
+      hooks: { permission },
+      tools: new Map(),
+      modelIndex: () => undefined,
+      session: "s",
+      given: {},
+    };
+    const one = await begun(
+      { with: [echo("read"), echo("write")], hooks: about },
+      { hooks: ["permission"], tools: [toolOf("read"), toolOf("write")] },
+    );
+    await one.model.answers(calling("read", "write"));
+    expect(names).toStrictEqual(["read"]);
+    expect(one.driver.state.run?.end?.reason).toBe("aborted");
+  });
+
   test("after an abort that came while its intent was written", async () => {
     const { driver, journal, model } = driverOf();
     driver.post(start());
