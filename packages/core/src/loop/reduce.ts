@@ -6,6 +6,7 @@
 import { callsOf, hasText } from "../message.ts";
 import type { Rules } from "../rules/rule.ts";
 import { spentInSession } from "./children.ts";
+import { settleCancel, withoutTime } from "./folding/cancelled.ts";
 import {
   countChild,
   hearLeft,
@@ -26,18 +27,7 @@ import { approve, changeCall, finishModel, finishTool, judge, mapCalls, reconcil
 import { windowsOf } from "./folding/windows.ts";
 import { Log, Names } from "./log.ts";
 import type { LogRecord, RecordOf } from "./records.ts";
-import {
-  emptyState,
-  inFlight,
-  isOpen,
-  modelInUse,
-  type Run,
-  type State,
-  settleCancel,
-  withoutTime,
-  withRun,
-  working,
-} from "./state.ts";
+import { emptyState, inFlight, isOpen, modelInUse, type Run, type State, withRun, working } from "./state.ts";
 
 /** The state after one more record. */
 export function reduce(state: State, record: LogRecord, rules: Rules): State {

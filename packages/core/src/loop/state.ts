@@ -287,18 +287,6 @@ export function isThinking(run: Run): boolean {
   return run.call !== undefined || run.compacting?.call !== undefined;
 }
 
-/** Ends a cancellation (other than an abort's) once nothing is in flight. */
-export function settleCancel(run: Run): Run {
-  if (run.cancelledAt === undefined || run.abort !== undefined || inFlight(run)) return run;
-  return withoutTime({ ...run, cancelledAt: undefined });
-}
-
-/** A run with no time left for making room, except for its last answer if no request fits: then that is done without a summary. */
-export function withoutTime(run: Run): Run {
-  const stays = run.landing !== undefined && run.stopping === undefined && isForced(run.compacting);
-  return stays ? run : { ...run, compacting: undefined };
-}
-
 /** Whether no request fits without this compaction: then the history must become smaller, with a summary or without. */
 export const isForced = (compacting: Compacting | undefined): boolean =>
   compacting?.rule === "overflow" || compacting?.rule === "guard";

@@ -15,6 +15,7 @@ import {
   unstartedResult,
 } from "../../src/loop/deciding/closing.ts";
 import {
+  askForOutput,
   badOutput,
   checkLanded,
   end,
@@ -22,7 +23,6 @@ import {
   endCompaction,
   endStopped,
   givenUpModel,
-  outputMode,
   unjudgedAfterAbort,
 } from "../../src/loop/deciding/ending.ts";
 import { acting, answerOf, callOf, finished, rules, stateOf, textResult, toolOf } from "./support.ts";
@@ -246,16 +246,16 @@ const output = { schema: { type: "object" }, decodeRetries: 1 };
 describe("typed output", () => {
   test("is requested by a mode, with a message in the history only if it is stored", () => {
     const plain = { type: "mode", mode: "output", attempt: 2, rule: "output", evidence: { attempt: 2 } };
-    expect(factOf(outputMode(2, stateOf(), rules))).toStrictEqual(plain);
-    expect(factOf(outputMode(2, stateOf({}, {}, { output }), rules))).toStrictEqual(plain);
+    expect(factOf(askForOutput(2, stateOf(), rules))).toStrictEqual(plain);
+    expect(factOf(askForOutput(2, stateOf({}, {}, { output }), rules))).toStrictEqual(plain);
     const stored = { output: { ...output, request: "stored" as const } };
     const words = (error: string | undefined): object => ({
       ...plain,
       message: { role: "user", content: [{ type: "text", text: texts.finalOutput(error) }] },
     });
-    expect(factOf(outputMode(2, stateOf({}, {}, stored), rules))).toMatchObject(words(undefined));
+    expect(factOf(askForOutput(2, stateOf({}, {}, stored), rules))).toMatchObject(words(undefined));
     const checked = { ok: false, error: "at is no number" };
-    expect(factOf(outputMode(2, stateOf({ checked }, {}, stored), rules))).toMatchObject(
+    expect(factOf(askForOutput(2, stateOf({ checked }, {}, stored), rules))).toMatchObject(
       words("at is no number"),
     );
   });

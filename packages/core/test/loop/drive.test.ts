@@ -370,15 +370,15 @@ describe("a journal that fails", () => {
 
   test("leaves the unwritten messages to the session when it asks, once, and nothing of the run", async () => {
     const { driver, journal, end } = await begun();
-    expect(driver.takeUnheard()).toStrictEqual([]);
+    expect(driver.takeUnkept()).toStrictEqual([]);
     journal.refuses = new Error("disk full");
     driver.post(queued("one"));
     driver.post({ type: "abort_asked", reason: "enough" });
     driver.post(queued("two"));
     await come();
     expect(end.how).toBe("rejected");
-    expect(driver.takeUnheard()).toStrictEqual([queued("one"), queued("two")]);
-    expect([driver.takeUnheard(), driver.mail]).toStrictEqual([[], []]);
+    expect(driver.takeUnkept()).toStrictEqual([queued("one"), queued("two")]);
+    expect([driver.takeUnkept(), driver.mail]).toStrictEqual([[], []]);
   });
 
   test("later ends the drive too, even while it waits for something else", async () => {

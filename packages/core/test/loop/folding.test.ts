@@ -3,10 +3,10 @@
 import type { Call, Rule, Run, State } from "@rondo/core";
 import { callsOf, emptyState, reduce } from "@rondo/core";
 import { describe, expect, test } from "vitest";
+import { settleCancel } from "../../src/loop/folding/cancelled.ts";
 import { follow } from "../../src/loop/folding/turn.ts";
 import { Log, Names } from "../../src/loop/log.ts";
 import type { RunOptions } from "../../src/loop/run-options.ts";
-import { settleCancel } from "../../src/loop/state.ts";
 import {
   acting,
   answerOf,

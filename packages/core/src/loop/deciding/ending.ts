@@ -9,7 +9,7 @@ import type { Run, RunState } from "../state.ts";
 import { brokenOff } from "./withheld.ts";
 
 /** Asks the model for the typed output, for the first time or again. */
-export function outputMode(attempt: number, state: RunState, rules: Rules): Action {
+export function askForOutput(attempt: number, state: RunState, rules: Rules): Action {
   const stored = state.options.output?.request === "stored";
   const words = stored ? rules.texts.finalOutput(state.run.checked?.error) : undefined;
   return record({
@@ -42,7 +42,7 @@ export function badOutput(state: RunState, rules: Rules): Action | undefined {
   if (checked === undefined || checked.ok) return undefined;
   const retries = output?.attempt ?? 0;
   const allowed = state.options.output?.decodeRetries ?? 0;
-  if (retries < allowed) return outputMode(retries + 1, state, rules);
+  if (retries < allowed) return askForOutput(retries + 1, state, rules);
   return end(state, invalidOutput(checked.error, { attempts: retries + 1 }));
 }
 

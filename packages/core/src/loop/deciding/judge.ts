@@ -12,7 +12,7 @@ import { offeredTools } from "../offered-tools.ts";
 import type { Fact, Follows, ResultCode, Verdict } from "../records.ts";
 import { toolChoiceOf } from "../request.ts";
 import type { Call, Run, RunState } from "../state.ts";
-import { comesTooLate } from "./consulting.ts";
+import { comesTooLate } from "./last-answer.ts";
 import { isWithheld } from "./withheld.ts";
 
 type TurnJudged = Fact & { type: "turn_judged" };

@@ -10,15 +10,8 @@ import { type AssistantMessage, answerTextOf, type Message, tokensOf } from "../
 import { repeated } from "../../rules/degenerate.ts";
 import { Log } from "../log.ts";
 import type { Because, LogRecord, RecordOf } from "../records.ts";
-import {
-  type Compacting,
-  isForced,
-  type Run,
-  type State,
-  settleCancel,
-  summariserOf,
-  withRun,
-} from "../state.ts";
+import { type Compacting, isForced, type Run, type State, summariserOf, withRun } from "../state.ts";
+import { settleCancel } from "./cancelled.ts";
 import { spendMore } from "./spend.ts";
 import { windowsOf } from "./windows.ts";
 

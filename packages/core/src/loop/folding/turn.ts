@@ -9,16 +9,8 @@ import { answerTextOf, callsOf, tokensOf } from "../../message.ts";
 import type { Names } from "../log.ts";
 import { toolNamed } from "../offered-tools.ts";
 import type { Because, CallKey, CallResult, Follows, RecordOf } from "../records.ts";
-import {
-  type Call,
-  callIn,
-  hasBegun,
-  type Run,
-  type State,
-  settleCancel,
-  type Turn,
-  withRun,
-} from "../state.ts";
+import { type Call, callIn, hasBegun, type Run, type State, type Turn, withRun } from "../state.ts";
+import { settleCancel } from "./cancelled.ts";
 import { leaveChild, rollUp } from "./children.ts";
 import { newCompaction } from "./shrink.ts";
 import { spendMore } from "./spend.ts";
