@@ -210,6 +210,24 @@ describe("words that must not be said", () => {
     expect(session.messages).toHaveLength(1);
   });
 
+  test("are not what is kept of an answer that comes as its run is aborted", async () => {
+    const model = scripted([say("It is secret.")]);
+    const session = await new Agent({ model, rules: [mustNotSay("secret")] }).open("s");
+    session.subscribe(({ type }) => type === "message" && session.abort());
+    const aborted = await session.send("?").catch((error: RondoError) => error);
+    expect(JSON.stringify([aborted, session.messages])).not.toContain("secret");
+  });
+
+  test("are not the text of a landing whose typed answer is not stored", async () => {
+    const model = scripted([call("look"), say("It is secret.")]);
+    const output = { type: "object", properties: {} } as const;
+    const landing = { store: false } as const;
+    const rules = [mustNotSay("secret")];
+    const agent = new Agent({ model, tools: [echo("look")], maxSteps: 1, output, landing, rules });
+    const { text, end } = await agent.run("?");
+    expect([text, end?.reason]).toEqual(["", "output_invalid"]);
+  });
+
   test("are not what a blank answer of a landing is kept back for", async () => {
     const told: (string | undefined)[] = [];
     for (const answer of [say(" "), say("a secret")]) {

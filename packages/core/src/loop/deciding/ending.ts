@@ -6,7 +6,7 @@ import type { Rules } from "../../rules/rule.ts";
 import { type Action, record } from "../action.ts";
 import type { Because, Fact, RunEnd } from "../records.ts";
 import type { Run, RunState } from "../state.ts";
-import { brokenOff } from "./withheld.ts";
+import { brokenOff, isWithheld } from "./withheld.ts";
 
 /** Asks the model for the typed output, for the first time or again. */
 export function askForOutput(attempt: number, state: RunState, rules: Rules): Action {
@@ -67,7 +67,7 @@ export function givenUpModel(run: Run): Fact {
 export function unjudgedAfterAbort(state: RunState, rules: Rules): Action | undefined {
   const { turn } = state.run;
   if (turn === undefined || turn.judged !== undefined) return undefined;
-  const text = hasText(turn.message);
+  const withheld = unlessThrown(true, () => isWithheld(state, rules));
   return record({
     type: "turn_judged",
     verdicts: turn.calls.map((call) => ({
@@ -76,7 +76,7 @@ export function unjudgedAfterAbort(state: RunState, rules: Rules): Action | unde
       text: rules.texts.notExecuted(call.name),
     })),
     follows: { do: "stop", reason: "aborted" },
-    store: text || turn.calls.length > 0,
+    store: !withheld && (hasText(turn.message) || turn.calls.length > 0),
     ...whyAborted(state.run),
   });
 }
@@ -97,7 +97,7 @@ export function endAborted(state: RunState, rules: Rules): Action {
     abort?.error === undefined
       ? { reason: "aborted", ...why }
       : { reason: "error", ...why, error: abort.error },
-    partOfAborted(failure?.partial ?? unfinished, state, rules),
+    unlessThrown(undefined, () => brokenOff(failure?.partial ?? unfinished, state, rules)),
   );
 }
 
@@ -131,16 +131,12 @@ export function endUnanswered(
   return end(state, { reason, rule, evidence: known, error: why.error }, partOfLast(state, rules));
 }
 
-/** What had arrived of an answer when its run was aborted. A rule that throws keeps it back: nothing else is asked of the rules then. */
-function partOfAborted(
-  partial: AssistantMessage | undefined,
-  state: RunState,
-  rules: Rules,
-): AssistantMessage | undefined {
+/** What rules say of a text in an aborted run. One that throws keeps it back: the run is over, and nothing else is asked of them. */
+function unlessThrown<Said>(otherwise: Said, ask: () => Said): Said {
   try {
-    return brokenOff(partial, state, rules);
+    return ask();
   } catch {
-    return undefined;
+    return otherwise;
   }
 }
 

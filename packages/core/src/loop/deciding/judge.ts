@@ -39,6 +39,7 @@ export function judgeTurn(state: RunState, rules: Rules): TurnJudged {
     verdicts,
     follows: judged.follows,
     store,
+    ...(judged.withheld === true ? { withheld: true as const } : {}),
     rule: judged.rule,
     evidence: judged.evidence,
   };
@@ -48,7 +49,7 @@ export function judgeTurn(state: RunState, rules: Rules): TurnJudged {
 const answered = (code: ResultCode, text: string): Verdict => ({ do: "answer", code, text });
 
 /** A judgement with the name of the rule that made it. */
-type Judged = Judgement & { rule: string };
+type Judged = Judgement & { rule: string; withheld?: boolean };
 
 const judgedBy = (judgement: Judgement, { name: rule }: Rule): Judged => ({
   ...judgement,
@@ -100,6 +101,7 @@ function landedJudgement(state: RunState, rules: Rules): Judged | undefined {
       rule,
       evidence,
       store: storable(run) && !withheld && !(lands && landing?.keepOut === true),
+      withheld,
       answerAll: { code: "limit", text: (call) => rules.texts.limitRefusal(call.name, reason) },
     };
   }

@@ -98,7 +98,8 @@ export function judge(state: State, run: Run, record: RecordOf<"turn_judged">): 
   const resumed = record.rule === "pauses" && record.follows.do === "ask_again" && record.store;
   const paused = resumed && turn.message.stop.kind === "pause";
   // The answer of a landing becomes the run's text, even if it is not stored in the history.
-  const isText = record.store || (turn.lands === true && state.options?.landing?.keepOut === true);
+  const keptOut = turn.lands === true && state.options?.landing?.keepOut === true;
+  const isText = record.store || (keptOut && record.withheld !== true);
   const judged: Run = {
     ...run,
     failures: 0,
