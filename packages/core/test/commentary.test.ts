@@ -56,6 +56,11 @@ describe.each([
   });
 });
 
+test("a text whose phase is not said is part of the answer", async () => {
+  const model = scripted([[responses("I look.", "commentary"), responses("It is far.", null)]]);
+  expect((await new Agent({ model }).run("How far?")).text).toBe("It is far.");
+});
+
 test("texts of an answer without phases are one text", async () => {
   const model = scripted([
     [say("It is", { opaque: { id: "msg_1" } }), say(" far.", { opaque: { id: "msg_2", phase: null } })],

@@ -245,6 +245,38 @@ describe("the last answer of a run whose time is up", () => {
     expect([result.text, shortly(result.messages)]).toEqual(["It rains, and", ["user: Look."]]);
   });
 
+  test("is only what came of it last, if that is whole", async () => {
+    const { result } = await hanging({ rules: [maxSteps(1)] }, [
+      call("look"),
+      [say("It rains, and"), fail("overloaded")],
+      say("It rains."),
+    ]);
+    expect([result.text, result.messages.length]).toEqual(["It rains.", 4]);
+  });
+
+  test("is not what had arrived before the landing", async () => {
+    const { result } = await hanging({ rules }, [[say("Before,"), hold()], fail("auth")]);
+    expect([result.text, result.end?.error?.kind, result.messages.length]).toEqual(["", "auth", 1]);
+  });
+
+  test.each([
+    ["outside a landing", 1, [[say("It rains, and"), hold()]], 2],
+    ["in a landing", 2, [call("look"), [say("It rains, and"), fail("overloaded")], hold()], 3],
+  ] as const)("is what an abort %s leaves of it", async (_where, at, script, stored) => {
+    const model = scripted(script as unknown as Turn[]);
+    const landing = { store: false } as const;
+    const agent = new Agent({ model, tools: [echo("look")], maxSteps: 1, landing, retry: { baseMs: 0 } });
+    const session = await agent.open("s");
+    let requests = 0;
+    session.subscribe(({ type }) => {
+      if (type === "request") requests += 1;
+      if (type === (at === 1 ? "text_delta" : "request") && (at === 1 || requests === 3)) session.abort();
+    });
+    const { text } = await session.send("Look.");
+    expect(text).toBe("It rains, and");
+    expect(session.messages).toHaveLength(stored);
+  });
+
   test("takes nothing from the text before it, if nothing of it came", async () => {
     const { result } = await hanging({ rules: [maxSteps(1), ...rules] }, [
       [say("I look."), call("look")],

@@ -1136,6 +1136,13 @@ describe("the end and the abort", () => {
       stateOf({ cancelledAt: 5, compacting: { ...because, summaries: [], failures: 0 }, ...change })
         .run as Run;
     expect(settleCancel(run({}))).toMatchObject({ cancelledAt: undefined, compacting: undefined });
+    // A landing has its last answer to ask for, which needs the room; a run that stops asks for nothing.
+    const forced = { rule: "overflow", evidence: {}, summaries: [], failures: 0 };
+    const landing = { ...because, reason: "deadline" };
+    expect(settleCancel(run({ landing })).compacting).toBeUndefined();
+    expect(settleCancel(run({ landing, compacting: forced })).compacting).toBe(forced);
+    const stopping = { ...because, reason: "max_steps" };
+    expect(settleCancel(run({ stopping, compacting: forced })).compacting).toBeUndefined();
     const flying = run({ call: modelCall });
     expect(settleCancel(flying)).toBe(flying);
     const aborted = run({ abort: { at: 1, reason: "x" } });

@@ -142,7 +142,7 @@ function unlessThrown<Said>(otherwise: Said, ask: () => Said): Said {
 
 /** What had arrived of a landing's answer that did not come whole. */
 const partOfLast = (state: RunState, rules: Rules): AssistantMessage | undefined =>
-  state.run.landing && brokenOff(state.run.unfinished, state, rules);
+  brokenOff(state.run.unfinished, state, rules);
 
 /** Ends a run that was only to clear the history. Queued messages are for the next run. */
 export function endClearing(): Action {

@@ -8,8 +8,7 @@ export function settleCancel(run: Run): Run {
   return withoutTime({ ...run, cancelledAt: undefined });
 }
 
-/** A run with no time left for making room, except for its last answer if no request fits: then that is done without a summary. */
+/** A run that lands or stops, with no time left for making room. Only if no request fits is room still made for its last answer, without a summary. */
 export function withoutTime(run: Run): Run {
-  const stays = run.landing !== undefined && run.stopping === undefined && isForced(run.compacting);
-  return stays ? run : { ...run, compacting: undefined };
+  return run.stopping === undefined && isForced(run.compacting) ? run : { ...run, compacting: undefined };
 }
