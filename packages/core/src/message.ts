@@ -193,6 +193,28 @@ export function textOf(message: Message): string {
   return text;
 }
 
+/** Whether a message has any text. */
+export const hasText = <M extends Message>(message: M | undefined): message is M =>
+  message !== undefined && textOf(message).trim() !== "";
+
+/** The text of an answer without what the model said while it worked, if the provider tells them apart; all of its text if there is nothing else. */
+export function answerTextOf(message: AssistantMessage): string {
+  let text = "";
+  for (const part of message.content) if (part.type === "text" && !isCommentary(part)) text += part.text;
+  return text.trim() === "" ? textOf(message) : text;
+}
+
+/**
+ * Whether a text is not the answer but was said on the way to it. OpenAI's Responses say so (`phase`), directly or through the
+ * AI SDK: this one word of what is otherwise the provider's own is read here, because no other field has it.
+ */
+function isCommentary({ opaque }: TextPart): boolean {
+  if (opaque === undefined) return false;
+  const { phase, openai } = opaque;
+  const told = phase ?? (typeof openai === "object" && !Array.isArray(openai) ? openai?.phase : undefined);
+  return typeof told === "string" && told !== "final_answer";
+}
+
 /** The calls of an assistant message, in order. */
 export function callsOf(message: AssistantMessage): ToolCallPart[] {
   return message.content.filter((part): part is ToolCallPart => part.type === "tool_call");

@@ -11,6 +11,7 @@ import {
   type RondoEvent,
   type Rule,
   type Session,
+  subAgent,
   type Tool,
 } from "@rondo/core";
 import { call, calls, fail, type Script, say, scripted, stall } from "@rondo/testkit";
@@ -164,6 +165,51 @@ describe("a run that continues under changed code", () => {
       "tool: Permission denied.",
     ]);
     expect(yesterday).toEqual([]);
+  });
+
+  test.each<[string, Partial<AgentOptions>, "allow" | "deny"]>([
+    [
+      "a new hook",
+      { hooks: { permission: () => "deny", beforeTool: () => ({ result: "not run" }) } },
+      "allow",
+    ],
+    ["its tool", {}, "deny"],
+  ])("lets a call that has begun go on, whatever %s would say of it now", async (_what, is, permission) => {
+    const journal = memoryJournal();
+    const inner = new Agent({ model: scripted([call("guarded"), say("helped")]), tools: [ask()], ...quick });
+    const stalls = (): Promise<never> => new Promise(() => {});
+    const tools = (execute: () => unknown, may: "allow" | "deny"): Tool[] => [
+      echo("once", {
+        effect: "idempotent",
+        execute: execute as () => string,
+        keys: () => ["once"],
+        permission: may,
+      }),
+      subAgent({ name: "helper", description: "helps", agent: inner, permission: may }),
+    ];
+    const model = scripted([[call("once"), call("helper", { task: "help" })]]);
+    const first = await new Agent({ model, tools: tools(stalls, "allow"), journal, ...quick }).open("s");
+    const left = first.send("go");
+    const waits = Promise.withResolvers<void>();
+    first.subscribe(({ type }) => type === "approval_request" && waits.resolve());
+    await waits.promise;
+    await first.drain({ withinMs: 0 });
+    await left;
+    const now = {
+      model: scripted([say("done")]),
+      tools: tools(() => "ran", permission),
+      journal,
+      ...quick,
+      ...is,
+    };
+    const session = await new Agent(now).open("s");
+    await session.resume();
+    const { end } = await approve(session);
+    expect([end?.reason, session.status]).toEqual(["completed", "idle"]);
+    expect(shortly(session.messages).filter((line) => line.startsWith("tool:"))).toEqual([
+      "tool: ran",
+      "tool: helped",
+    ]);
   });
 
   test("uses a tool's current declarations from the next answer on", async () => {

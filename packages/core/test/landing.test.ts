@@ -1,14 +1,6 @@
 // A limit is met while the model is at work, and its answer comes all the same, before it was given up.
 
-import {
-  Agent,
-  type AgentOptions,
-  budget,
-  type Clock,
-  maxSteps,
-  type Rule,
-  type RunResult,
-} from "@rondo/core";
+import { Agent, type AgentOptions, budget, maxSteps, type Rule, type RunResult } from "@rondo/core";
 import {
   call,
   empty,
@@ -20,9 +12,10 @@ import {
   stop,
   type Turn,
   think,
+  usage,
 } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
-import { echo, jumpingClock, shortly } from "./support.ts";
+import { echo, jumpingClock, orderlyClock, shortly } from "./support.ts";
 
 /** A run whose time is up while this answer is on its way. */
 async function late(
@@ -164,29 +157,6 @@ describe("a run whose time is up while a retry waits", () => {
   });
 });
 
-/** Time passes at once, up to whatever falls due first. */
-function orderlyClock(): Clock {
-  let time = 0;
-  const alarms = new Map<() => void, number>();
-  const ring = (): void => {
-    const [first] = [...alarms].sort(([, one], [, other]) => one - other);
-    if (first === undefined) return;
-    alarms.delete(first[0]);
-    time = Math.max(time, first[1]);
-    first[0]();
-  };
-  return {
-    now: () => time,
-    random: () => 0,
-    after(ms, then) {
-      const alarm = (): void => then();
-      alarms.set(alarm, time + ms);
-      setImmediate(ring);
-      return () => void alarms.delete(alarm);
-    },
-  };
-}
-
 describe("the last answer of a run whose time is up", () => {
   async function hanging(
     options: Partial<AgentOptions>,
@@ -241,5 +211,105 @@ describe("the last answer of a run whose time is up", () => {
   test("has only its clocks in a run whose time is not limited", async () => {
     const { calls, waited } = await hanging({ rules: [maxSteps(1)], retry: null }, [call("look"), hold()]);
     expect([calls, waited]).toEqual([2, 120_000]);
+  });
+
+  const said = (...turn: Turn[]): Turn[] => [hold(), [say("It rains, and"), ...turn]];
+
+  test("is the run's text as far as it came, and stays in the history", async () => {
+    const { result } = await hanging({ rules, landing: { timeoutMs: 5_000 } }, said(hold()));
+    expect([result.text, result.end?.landed, result.end?.error?.kind]).toEqual([
+      "It rains, and",
+      false,
+      "timeout",
+    ]);
+    expect(shortly(result.messages)).toEqual(["user: Look.", "assistant: It rains, and"]);
+    expect(result.messages.at(-1)).toMatchObject({ stop: { kind: "aborted" } });
+  });
+
+  test("is the run's text as far as it came, if it failed", async () => {
+    const { result } = await hanging({ rules: [maxSteps(1)] }, [
+      [say("I look."), call("look")],
+      [say("It rains, and"), fail("overloaded")],
+      fail("auth"),
+    ]);
+    expect([result.text, result.end?.reason, result.end?.error?.kind]).toEqual([
+      "It rains, and",
+      "max_steps",
+      "auth",
+    ]);
+  });
+
+  test("is the run's text as far as it came, and not stored, if it was not to be", async () => {
+    const landing = { store: false, timeoutMs: 5_000 } as const;
+    const { result } = await hanging({ rules, landing }, said(hold()));
+    expect([result.text, shortly(result.messages)]).toEqual(["It rains, and", ["user: Look."]]);
+  });
+
+  test("is only what came of it last, if that is whole", async () => {
+    const { result } = await hanging({ rules: [maxSteps(1)] }, [
+      call("look"),
+      [say("It rains, and"), fail("overloaded")],
+      say("It rains."),
+    ]);
+    expect([result.text, result.messages.length]).toEqual(["It rains.", 4]);
+  });
+
+  test("is not what had arrived before the landing", async () => {
+    const { result } = await hanging({ rules }, [[say("Before,"), hold()], fail("auth")]);
+    expect([result.text, result.end?.error?.kind, result.messages.length]).toEqual(["", "auth", 1]);
+  });
+
+  test.each([
+    ["outside a landing", 1, [[say("It rains, and"), hold()]], 2],
+    ["in a landing", 2, [call("look"), [say("It rains, and"), fail("overloaded")], hold()], 3],
+  ] as const)("is what an abort %s leaves of it", async (_where, at, script, stored) => {
+    const model = scripted(script as unknown as Turn[]);
+    const landing = { store: false } as const;
+    const agent = new Agent({ model, tools: [echo("look")], maxSteps: 1, landing, retry: { baseMs: 0 } });
+    const session = await agent.open("s");
+    let requests = 0;
+    session.subscribe(({ type }) => {
+      if (type === "request") requests += 1;
+      if (type === (at === 1 ? "text_delta" : "request") && (at === 1 || requests === 3)) session.abort();
+    });
+    const { text } = await session.send("Look.");
+    expect(text).toBe("It rains, and");
+    expect(session.messages).toHaveLength(stored);
+  });
+
+  test("takes nothing from the text before it, if nothing of it came", async () => {
+    const { result } = await hanging({ rules: [maxSteps(1), ...rules] }, [
+      [say("I look."), call("look")],
+      [say(" "), hold()],
+    ]);
+    expect([result.text, result.messages.length]).toEqual(["I look.", 3]);
+  });
+});
+
+describe("a tool that is running when the time is up", () => {
+  test.each<[string, { usage?: number; rule?: true }]>([
+    ["tokens are spent as well", { usage: 20 }],
+    ["run lands already", { rule: true }],
+  ])("is cancelled then, even if the %s", async (_what, { usage: tokens = 1, rule }) => {
+    const early: Rule = {
+      name: "early",
+      version: 1,
+      wakeAt: (_memory, { run }) => (run?.startedAt ?? 0) + 500,
+      decide: (_memory, { run, now }) =>
+        rule === true && now >= (run?.startedAt ?? 0) + 500
+          ? { do: "land", reason: "no_progress", evidence: {} }
+          : undefined,
+    };
+    const clock = orderlyClock();
+    const tools = [echo("wait", { execute: () => new Promise(() => {}), timeoutMs: 100_000 })];
+    const model = scripted([[call("wait"), usage({ inputTokens: tokens, outputTokens: 0 })], say("so far")]);
+    const rules = [early, budget({ tokens: 10, ms: 1_000 })];
+    const { end, text } = await new Agent({ model, clock, tools, rules, abortGraceMs: 100 }).run("Go.");
+    expect([text, end?.landed, end?.reason]).toEqual([
+      "so far",
+      true,
+      rule === true ? "no_progress" : "deadline",
+    ]);
+    expect(clock.now()).toBe(1_000);
   });
 });

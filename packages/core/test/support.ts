@@ -78,3 +78,26 @@ export function jumpingClock(chance: number): Clock & { waits: number[]; pass(ms
     },
   };
 }
+
+/** Time passes at once, up to whatever falls due first. */
+export function orderlyClock(): Clock {
+  let time = 0;
+  const alarms = new Map<() => void, number>();
+  const ring = (): void => {
+    const [first] = [...alarms].sort(([, one], [, other]) => one - other);
+    if (first === undefined) return;
+    alarms.delete(first[0]);
+    time = Math.max(time, first[1]);
+    first[0]();
+  };
+  return {
+    now: () => time,
+    random: () => 0,
+    after(ms, then) {
+      const alarm = (): void => then();
+      alarms.set(alarm, time + ms);
+      setImmediate(ring);
+      return () => void alarms.delete(alarm);
+    },
+  };
+}

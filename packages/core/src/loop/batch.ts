@@ -6,7 +6,7 @@
 import type { Permission } from "../tool/effect.ts";
 import type { CallKey } from "./records.ts";
 import type { RunOptions } from "./run-options.ts";
-import { awaitsAnswer, type Call, isRunning } from "./state.ts";
+import { awaitsAnswer, type Call, hasBegun, isRunning } from "./state.ts";
 
 /** The calls that may start: cleared to run, without a conflict with running or earlier calls, within `maxConcurrentTools`. */
 export function startable(calls: readonly Call[], options: RunOptions): CallKey[] {
@@ -46,12 +46,18 @@ function isCleared(call: Call, options: RunOptions): boolean {
   if (call.child?.parked && call.child.answers.length <= call.child.told) return false;
   if (call.verdict?.do !== "run") return false;
   if (permissionOf(call, options) !== "allow") return false;
-  return call.prepared || !options.hooks.includes("beforeTool");
+  return isPrepared(call, options);
 }
+
+/** Whether the beforeTool hook need not be asked about a call: it has answered, there is none, or the call has begun. */
+export const isPrepared = (call: Call, { hooks }: RunOptions): boolean =>
+  call.prepared || hasBegun(call) || !hooks.includes("beforeTool");
 
 /** A call's permission to run: the answer, or `unasked` if the hook must be asked first. */
 export function permissionOf(call: Call, options: RunOptions): "allow" | "deny" | "ask" | "stop" | "unasked" {
   if (call.permission !== undefined) return call.permission.answer;
+  // What let it run still applies: neither hooks nor tools of a process that takes over judge a call that has begun.
+  if (hasBegun(call)) return "allow";
   const own = ownPermission(call);
   if (own === "deny") return "deny";
   // An approval was already requested, by a process without a permission hook: a person must answer it.

@@ -38,7 +38,7 @@ export class Driver {
   #running = false;
   readonly #telling: Telling;
   readonly #groups: Groups;
-  #unheard: Fact[] = [];
+  #unkept: Fact[] = [];
   readonly #prefix: Prefix;
   readonly #ongoing: OngoingWork;
   /** Set by a drain: stop driving `soon`, at the next safe point, or `now`, whatever is in flight. */
@@ -92,11 +92,11 @@ export class Driver {
     this.#groups.startAt(state.seq);
   }
 
-  /** Messages, approvals and the like that were lost when a `run` failed: the journal has none of them. Returns them once. */
-  takeUnheard(): Fact[] {
-    const words = this.#unheard;
-    this.#unheard = [];
-    return words;
+  /** Messages and grants that were lost when a `run` failed: the journal has none of them. What was about that run is dropped. Returns them once. */
+  takeUnkept(): Fact[] {
+    const facts = this.#unkept;
+    this.#unkept = [];
+    return facts;
   }
 
   /** What was given with `session.answer`, as a fact: an answer, or a result, rendered and capped as it enters the history. */
@@ -185,7 +185,7 @@ export class Driver {
       }
     } catch (thrown) {
       this.#abandon(toRondoError(thrown));
-      this.#unheard = [...this.#groups.unkept, ...this.#mailbox].filter(isOutsideFact);
+      this.#unkept = [...this.#groups.unkept, ...this.#mailbox].filter(isOutsideFact);
       // The rest was about this run, which continues elsewhere, if at all.
       this.#mailbox.length = 0;
       throw thrown;
@@ -249,13 +249,13 @@ export class Driver {
         this.#append([{ type: "approval_asked", calls: action.calls }]);
         return undefined;
       case "reconcile":
-        return this.#ask(action.calls, (key) => this.#ongoing.reconcile(key), action.until);
+        return this.#askCode(action.calls, (key) => this.#ongoing.reconcile(key), action.until);
       case "end_children":
-        return this.#ask(action.calls, (key) => this.#ongoing.endChild(key), action.until);
+        return this.#askCode(action.calls, (key) => this.#ongoing.endChild(key), action.until);
       case "check_output":
-        return this.#ask([action.text], (text) => this.#ongoing.checkOutput(text));
+        return this.#askCode([action.text], (text) => this.#ongoing.checkOutput(text));
       case "run_hook":
-        return this.#ask(action.hooks, (ask) => this.#ongoing.askHook(ask), action.until);
+        return this.#askCode(action.hooks, (ask) => this.#ongoing.askHook(ask), action.until);
       case "wait":
         return this.#wait(action.until);
     }
@@ -355,7 +355,7 @@ export class Driver {
   }
 
   /** Calls user code once the records before it are durable, and waits for its answer. What arrived meanwhile is appended first. */
-  async #ask<What>(what: readonly What[], ask: (one: What) => void, until?: number): Promise<void> {
+  async #askCode<What>(what: readonly What[], ask: (one: What) => void, until?: number): Promise<void> {
     await this.#groups.flush();
     if (this.#stirred) return;
     for (const one of what) if (!this.#stirred) ask(one); // The one before may have aborted the run.

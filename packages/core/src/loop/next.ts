@@ -27,9 +27,7 @@ import {
 } from "./deciding/closing.ts";
 import { askForSummary, compactionOf, compactsAtEnd, waitForSummary } from "./deciding/compacting.ts";
 import {
-  endTooLate,
   graceEnd,
-  lastAnswerLate,
   ruleDecision,
   timedDecision,
   untilWake,
@@ -38,6 +36,7 @@ import {
 } from "./deciding/consulting.ts";
 import { deliver, deliverAny } from "./deciding/delivering.ts";
 import {
+  askForOutput,
   badOutput,
   checkLanded,
   end,
@@ -48,10 +47,10 @@ import {
   endGoingOn,
   endStopped,
   givenUpModel,
-  outputMode,
   unjudgedAfterAbort,
 } from "./deciding/ending.ts";
 import { judgeTurn } from "./deciding/judge.ts";
+import { endTooLate, lastAnswerLate } from "./deciding/last-answer.ts";
 import { compactionDue, guarded, tooLarge, trimmed } from "./deciding/making-room.ts";
 import { type Row, row } from "./deciding/row.ts";
 import {
@@ -85,14 +84,17 @@ export const table: Table = {
     row(
       "something is in flight and its grace has not run out",
       "wait for it",
-      ["cancelling", "ready", "idle"],
+      ["cancelling", "compacting", "ready", "idle"],
       (state) => {
         const until = graceEnd(state);
         return inFlight(state.run) && state.now < until ? { do: "wait", until } : undefined;
       },
     ),
-    row("the model's answer is still in flight", "abandon it", ["cancelling", "ready"], (state) =>
-      isThinking(state.run) ? record(givenUpModel(state.run)) : undefined,
+    row(
+      "the model's answer is still in flight",
+      "abandon it",
+      ["cancelling", "compacting", "ready"],
+      (state) => (isThinking(state.run) ? record(givenUpModel(state.run)) : undefined),
     ),
     row(
       "an answer has not been judged",
@@ -335,7 +337,7 @@ export const table: Table = {
       deliver(state, "steer"),
     ),
     row("the typed output was not asked for yet", "ask for it", ["ready"], (state, rules) =>
-      state.options.output === undefined || offersOutput(state) ? undefined : outputMode(0, state, rules),
+      state.options.output === undefined || offersOutput(state) ? undefined : askForOutput(0, state, rules),
     ),
     row("typed output has not been checked", "check it", ["finishing", "cancelling"], (state) => {
       const { answer, checked } = state.run;

@@ -281,7 +281,14 @@ export type Fact =
   /** `partial`: the text that had arrived. `shown`: events showed something (reasoning, or the beginning of a call) that `partial` does not contain. */
   | { type: "model_failed"; error: ErrorData; partial?: AssistantMessage; usage?: Usage; shown?: true }
   /** A model's turn is judged once: one verdict per call, and what follows. `store`: whether the answer enters the history. */
-  | ({ type: "turn_judged"; verdicts: Verdict[]; follows: Follows; store: boolean } & Because)
+  /** `withheld`: a rule will not have the text of a landing's answer read. */
+  | ({
+      type: "turn_judged";
+      verdicts: Verdict[];
+      follows: Follows;
+      store: boolean;
+      withheld?: true;
+    } & Because)
   /** `child`: the session of the sub-agent that is started or resumed; `reserved`: its share of what this run had left to spend. */
   | { type: "tool_started"; call: CallKey; idempotencyKey: string; child?: string; reserved?: Amounts }
   | { type: "tool_finished"; call: CallKey; result: CallResult }

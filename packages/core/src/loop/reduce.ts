@@ -3,9 +3,10 @@
 // `reduce` is total: a record that does not fit the state changes nothing. To its callers it is pure. Its cost does not
 // grow with the history: no record is read twice, no history is copied.
 
-import { callsOf, offersOf } from "../message.ts";
+import { callsOf, hasText, offersOf } from "../message.ts";
 import type { Rules } from "../rules/rule.ts";
 import { spentInSession } from "./children.ts";
+import { settleCancel, withoutTime } from "./folding/cancelled.ts";
 import {
   countChild,
   hearLeft,
@@ -35,17 +36,7 @@ import {
 import { windowsOf } from "./folding/windows.ts";
 import { Log, Names } from "./log.ts";
 import type { LogRecord, RecordOf } from "./records.ts";
-import {
-  emptyState,
-  inFlight,
-  isOpen,
-  modelInUse,
-  type Run,
-  type State,
-  settleCancel,
-  withRun,
-  working,
-} from "./state.ts";
+import { emptyState, inFlight, isOpen, modelInUse, type Run, type State, withRun, working } from "./state.ts";
 
 /** The state after one more record. */
 export function reduce(state: State, record: LogRecord, rules: Rules): State {
@@ -260,13 +251,12 @@ function changeMode(run: Run, record: RecordOf<"mode">): Run {
   const because = { rule: record.rule, evidence: record.evidence };
   switch (record.mode) {
     case "landing": {
-      if (run.landing !== undefined) return run;
-      return {
-        ...run,
-        landing: { reason: record.reason, ...because },
-        ...(record.cancel && inFlight(run) ? { cancelledAt: record.at } : {}),
-        ...(record.cancel && run.compacting?.call === undefined ? { compacting: undefined } : {}),
-      };
+      // The first limit is the reason; a later one can only cancel what is still in flight.
+      if (run.landing !== undefined && !record.cancel) return run;
+      const landing = run.landing ?? { reason: record.reason, ...because };
+      if (!record.cancel) return { ...run, landing };
+      if (inFlight(run)) return { ...run, landing, cancelledAt: record.at };
+      return withoutTime({ ...run, landing });
     }
     case "stopping":
       return {
@@ -320,6 +310,7 @@ function failModel(state: State, run: Run, record: RecordOf<"model_failed">): St
     call: undefined,
     modelCalls: run.modelCalls + 1,
     spend: spendMore(state, run, { usage: record.usage }),
+    ...(run.call.lands === true && hasText(record.partial) ? { unfinished: record.partial } : {}),
   };
   // If a landing cancelled this call, the landing's own turn comes next: nothing is left to judge.
   if (run.cancelledAt !== undefined && run.abort === undefined) return { ...known, run: settleCancel(next) };

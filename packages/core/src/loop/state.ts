@@ -193,6 +193,8 @@ export interface Run {
   readonly broken?: ErrorData;
   /** A rule's `fold` threw: from then on no rule folds records, and the driver ends the run. */
   readonly ruleFailed?: { rule: string; error: ErrorData };
+  /** What had arrived of a landing's answer that failed or was cut off: the best there is, unless another comes. */
+  readonly unfinished?: AssistantMessage;
   /** The text of the last answer stored in this run. */
   readonly lastText: string;
   readonly end?: RunEnd;
@@ -287,12 +289,9 @@ export function isThinking(run: Run): boolean {
   return run.call !== undefined || run.compacting?.call !== undefined;
 }
 
-/** Ends a cancellation (other than an abort's) once nothing is in flight. */
-export function settleCancel(run: Run): Run {
-  if (run.cancelledAt === undefined || run.abort !== undefined || inFlight(run)) return run;
-  // A cancelled run has no time left for making room.
-  return { ...run, cancelledAt: undefined, compacting: undefined };
-}
+/** Whether no request fits without this compaction: then the history must become smaller, with a summary or without. */
+export const isForced = (compacting: Compacting | undefined): boolean =>
+  compacting?.rule === "overflow" || compacting?.rule === "guard";
 
 /** Whether a run was started without a new message, and there is nothing for the model to answer: its messages are still queued, or were withdrawn. */
 export function hasNothingToAnswer({ run, history }: State): boolean {

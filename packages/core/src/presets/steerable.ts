@@ -22,7 +22,7 @@ import { noContext } from "../context/options.ts";
 import type { PruneOptions } from "../context/prune/settings.ts";
 import type { ErrorData } from "../errors.ts";
 import { withRun } from "../loop/state.ts";
-import { textOf } from "../message.ts";
+import { answerTextOf } from "../message.ts";
 import { type AgentOptions, agentChecks } from "../options/agent-options.ts";
 import { type LoopDetection, loopDetection } from "../rules/repeats/loop-detection.ts";
 import type { Rule } from "../rules/rule.ts";
@@ -135,7 +135,7 @@ function steerableContinue(): Rule {
       if (turn === undefined) return undefined;
       const { stop, content } = turn.message;
       const word = steerableStop(stop);
-      const text = textOf(turn.message);
+      const text = answerTextOf(turn.message);
       const calls = turn.calls.length;
       const evidence = { calls, stop: word, ...(stop.raw === undefined ? {} : { raw: stop.raw }) };
       if (word === "aborted") {

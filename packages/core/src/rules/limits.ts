@@ -164,16 +164,15 @@ export function budget(limits: Budget): Rule {
     decide(_memory, state): Decision | undefined {
       const { run } = state;
       if (run === undefined) return undefined;
+      // First, because it is the only one that also cancels what is in flight.
+      const ms = state.now - run.startedAt;
+      if (limits.ms !== undefined && ms >= limits.ms)
+        return { do: "land", reason: "deadline", evidence: { ms, max: limits.ms }, cancel: true };
       const spent = overspent(spentBy(state), whole);
       if (spent !== undefined) return spent;
       const alone = overspent(spentAlone(state), own);
       if (alone !== undefined) return { ...alone, evidence: { ...alone.evidence, own: true } };
-      const together = session === undefined ? undefined : sessionOverspent(state, session);
-      if (together !== undefined) return together;
-      const ms = state.now - run.startedAt;
-      if (limits.ms !== undefined && ms >= limits.ms)
-        return { do: "land", reason: "deadline", evidence: { ms, max: limits.ms }, cancel: true };
-      return undefined;
+      return session === undefined ? undefined : sessionOverspent(state, session);
     },
     left(_memory, state): Amounts {
       const { tokens, usd, ms, modelCalls } = limits;

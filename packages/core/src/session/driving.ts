@@ -20,7 +20,7 @@ import { type RunResult, resultOf } from "../result.ts";
 import { isLiveGrant } from "../rules/grants.ts";
 import { changeText, newsOf } from "./changes.ts";
 import type { KnownState } from "./known-state.ts";
-import { type GoOn, OutsideFacts } from "./outside-facts.ts";
+import { type Adopt, OutsideFacts } from "./outside-facts.ts";
 import { aboutOf, type SessionParts, shellOf } from "./parts.ts";
 
 /** Makes the first fact of a stretch, from the state at that time. Throws if that is no longer possible. */
@@ -47,7 +47,7 @@ export class Driving<Output> {
   readonly #driver: Driver;
   readonly #writer: Writer;
   readonly #known: KnownState;
-  readonly #words: OutsideFacts;
+  readonly #outside: OutsideFacts;
   #drive: Drive<Output> | undefined;
   #areOptionsRecorded = false;
   #changed: readonly CodeChange[] = [];
@@ -68,7 +68,7 @@ export class Driving<Output> {
       (fact) => this.#postLate(fact),
       known.prefix,
     );
-    this.#words = new OutsideFacts(this.#driver, () => this.#readNews());
+    this.#outside = new OutsideFacts(this.#driver, () => this.#readNews());
   }
 
   get state(): State {
@@ -145,12 +145,12 @@ export class Driving<Output> {
     this.#isOthers = false;
   }
 
-  /** Reads what others have written; returns the state to continue from. A promise only if the journal returns one. */
-  #readNews(): GoOn | Promise<GoOn> {
+  /** Reads what others have written; returns a function that continues from there. A promise only if the journal returns one. */
+  #readNews(): Adopt | Promise<Adopt> {
     const { failed, written } = this.#driver;
     const isAsLong = failed === undefined && this.#writer.isAt(this.state.seq);
     const isUpToDate = whenThere(isAsLong, (is) => is && this.#known.endsAs(written));
-    const readOn = (): GoOn | Promise<GoOn> =>
+    const readOn = (): Adopt | Promise<Adopt> =>
       whenThere(this.#known.readOn(written), (read) => () => this.#startFrom(read));
     return whenThere(isUpToDate, (is) => (is ? () => {} : readOn()));
   }
@@ -165,13 +165,13 @@ export class Driving<Output> {
 
   /** Reads what others have written, unless a run is driven here. A promise only if the journal returns one. */
   lookAgain(): void | Promise<void> {
-    if (this.#drive === undefined && this.failed === undefined) return this.#words.lookAgain();
+    if (this.#drive === undefined && this.failed === undefined) return this.#outside.lookAgain();
   }
 
   /** Posts a fact that does not start a drive. */
   post(fact: Fact): void {
     const drive = this.#drive;
-    if (drive === undefined) this.#words.say(fact);
+    if (drive === undefined) this.#outside.write(fact);
     else if (drive.held === undefined) this.#driver.post(fact);
     else drive.held.push(fact);
   }
@@ -187,7 +187,7 @@ export class Driving<Output> {
 
   /** Facts that were posted, and are not written yet. */
   get unwritten(): readonly Fact[] {
-    return [...this.#driver.mail, ...(this.#drive?.held ?? []), ...this.#words.waiting];
+    return [...this.#driver.mail, ...(this.#drive?.held ?? []), ...this.#outside.waiting];
   }
 
   /** Posts a fact, if given, and drives the run unless it is being driven. */
@@ -216,7 +216,7 @@ export class Driving<Output> {
   /** Drives until the run ends, parks or is drained. @param first makes the first fact */
   begin(first: First | undefined, signal: AbortSignal | undefined): Promise<RunResult<Output>> {
     // It would fail again, perhaps with another error.
-    const why = this.failed ?? this.#words.takeUnkept();
+    const why = this.failed ?? this.#outside.takeUnkept();
     if (why !== undefined) return Promise.reject(why);
     const { promise: result, resolve } = Promise.withResolvers<RunResult<Output>>();
     const drive = { result, held: undefined, begun: false, wanted: false, heeded: [], afterwards: [] };
@@ -235,15 +235,15 @@ export class Driving<Output> {
     const asked: Fact = { type: "abort_asked", reason: why };
     // While a run is driven, a journal that refuses the abort has ended the drive, and its promise rejects.
     const unheard = (thrown: unknown): void =>
-      this.#drive === undefined ? this.#words.unkept(toRondoError(thrown)) : undefined;
+      this.#drive === undefined ? this.#outside.unkept(toRondoError(thrown)) : undefined;
     const end = (): void => {
       if (this.#drive !== undefined) void this.goOn(() => asked);
       else if (isOpen(this.state.run)) {
-        this.#words.say(asked);
+        this.#outside.write(asked);
         // Nothing here could report it, and the run ends all the same.
-        const unkept = this.#words.takeUnkept();
-        this.goOn().catch((thrown) => this.#words.untold(thrown));
-        if (unkept !== undefined) this.#words.unkept(unkept);
+        const unkept = this.#outside.takeUnkept();
+        this.goOn().catch((thrown) => this.#outside.untold(thrown));
+        if (unkept !== undefined) this.#outside.unkept(unkept);
       }
     };
     try {
@@ -275,15 +275,15 @@ export class Driving<Output> {
 
   /** Resolves when no run is driven, not even one started meanwhile, and everything that was posted is in the journal. */
   async settled(): Promise<void> {
-    const { told } = this.#words;
+    const { told } = this.#outside;
     await this.#drive?.result.catch(() => {});
-    await this.#words.written(told);
+    await this.#outside.written(told);
     if (this.#drive !== undefined) await this.settled();
   }
 
   /** Resolves when everything posted while no run was driven is in the journal. */
   written(): Promise<void> {
-    return this.#words.written();
+    return this.#outside.written();
   }
 
   async #stretches(
@@ -298,11 +298,11 @@ export class Driving<Output> {
       return this.result;
     } catch (thrown) {
       try {
-        drive.held = [...this.#driver.takeUnheard(), ...(drive.held ?? []).filter(outlivesRun)];
+        drive.held = [...this.#driver.takeUnkept(), ...(drive.held ?? []).filter(outlivesRun)];
         this.#postHeld(drive);
       } catch (unkept) {
         // Facts that arrived meanwhile cannot be stored either, and the next caller gets the error.
-        this.#words.unkept(toRondoError(unkept));
+        this.#outside.unkept(toRondoError(unkept));
       }
       throw thrown;
     } finally {
@@ -318,7 +318,7 @@ export class Driving<Output> {
   #postHeld(drive: Drive<Output>): void {
     const held = drive.held ?? [];
     drive.held = undefined;
-    for (const fact of held) this.#words.say(fact);
+    for (const fact of held) this.#outside.write(fact);
   }
 
   async #stretch(
@@ -327,7 +327,7 @@ export class Driving<Output> {
     begun: () => void,
   ): Promise<"done" | "parked" | "left"> {
     try {
-      const taking = this.#begin(drive, first);
+      const taking = this.#takeInTurn(drive, first);
       if (taking !== undefined) await taking;
       begun();
       const how = await this.#driver.run();
@@ -341,11 +341,11 @@ export class Driving<Output> {
     }
   }
 
-  /** Begins when earlier facts are written: once the lease is taken, a write without it would be refused. */
-  #begin(drive: Drive<Output>, first: First | undefined): void | Promise<void> {
-    if (!this.#words.areUnderWay) return this.#take(drive, first);
+  /** Takes the lease when earlier facts are written: once the lease is taken, a write without it would be refused. */
+  #takeInTurn(drive: Drive<Output>, first: First | undefined): void | Promise<void> {
+    if (!this.#outside.areUnderWay) return this.#take(drive, first);
     drive.held ??= [];
-    return this.#words.written().then(() => this.#take(drive, first));
+    return this.#outside.written().then(() => this.#take(drive, first));
   }
 
   /** Takes the lease, reads what others have written, then writes the stretch's first fact and the facts that were held. */
@@ -374,8 +374,8 @@ export class Driving<Output> {
     // The next group will be refused, which ends the run here; what is in flight is stopped at once.
     const lost = (error: RondoError): void => this.#driver.lose(error);
     const taking = whenThere(this.#writer.take(false, lost), () =>
-      whenThere(this.#readNews(), (goOn) => {
-        goOn();
+      whenThere(this.#readNews(), (adopt) => {
+        adopt();
         begin();
       }),
     );

@@ -10,16 +10,16 @@ import { isOutcome } from "../loop/driving/late-results.ts";
 import type { Fact } from "../loop/records.ts";
 
 /** Continues from the session as it was read, which may be unchanged. */
-export type GoOn = () => void;
+export type Adopt = () => void;
 
 /** How often writing a fact is retried if other writers are faster every time. */
 const mostTries = 3;
 
 export class OutsideFacts {
   readonly #driver: Driver;
-  readonly #readNews: () => GoOn | Promise<GoOn>;
+  readonly #readNews: () => Adopt | Promise<Adopt>;
   /** On their way to the journal. */
-  readonly #said = new Set<Fact>();
+  readonly #underWay = new Set<Fact>();
   /** Facts that wait until the records of others are read. Undefined: nothing is being read. */
   #waiting: Fact[] | undefined;
   /** Resolves when they are written. */
@@ -29,7 +29,7 @@ export class OutsideFacts {
   #told: RondoError | undefined;
 
   /** @param readNews reads what others have written since, if they have */
-  constructor(driver: Driver, readNews: () => GoOn | Promise<GoOn>) {
+  constructor(driver: Driver, readNews: () => Adopt | Promise<Adopt>) {
     this.#driver = driver;
     this.#readNews = readNews;
   }
@@ -43,7 +43,7 @@ export class OutsideFacts {
   }
 
   /** Writes a fact, after what others have written meanwhile. @throws RondoError if the journal refuses it at once */
-  say(fact: Fact): void {
+  write(fact: Fact): void {
     if (this.#waiting !== undefined) {
       this.#waiting.push(fact);
       return;
@@ -57,13 +57,13 @@ export class OutsideFacts {
     }
     const { writing } = this.#driver;
     if (writing === undefined) return;
-    this.#said.add(fact);
+    this.#underWay.add(fact);
     const refused = (thrown: unknown): void => {
-      const all = [...this.#said];
-      this.#said.clear();
+      const all = [...this.#underWay];
+      this.#underWay.clear();
       if (isConflict(thrown) && all.length > 0) void this.#writeBehind(all);
     };
-    writing.then(() => this.#said.delete(fact), refused);
+    writing.then(() => this.#underWay.delete(fact), refused);
   }
 
   /** Reads what others have written, if they have; a promise only if the journal gives one. */
@@ -110,16 +110,16 @@ export class OutsideFacts {
   }
 
   /** Reads the new records, synchronously if the journal can; otherwise facts wait for that and are written after them. */
-  #readOn(words: readonly Fact[]): void | Promise<void> {
+  #readOn(facts: readonly Fact[]): void | Promise<void> {
     const news = this.#readNews();
-    if (news instanceof Promise) return this.#writeBehind(words, news);
+    if (news instanceof Promise) return this.#writeBehind(facts, news);
     news();
   }
 
-  #writeBehind(words: readonly Fact[], news?: Promise<GoOn>): Promise<void> {
-    if (this.#waiting !== undefined) this.#waiting.push(...words);
+  #writeBehind(facts: readonly Fact[], news?: Promise<Adopt>): Promise<void> {
+    if (this.#waiting !== undefined) this.#waiting.push(...facts);
     else {
-      this.#waiting = [...words];
+      this.#waiting = [...facts];
       this.#reading = this.#readAndWrite(news).finally(() => {
         this.#reading = undefined;
       });
@@ -129,7 +129,7 @@ export class OutsideFacts {
     return this.#reading as Promise<void>;
   }
 
-  async #readAndWrite(reading: Promise<GoOn> | undefined): Promise<void> {
+  async #readAndWrite(reading: Promise<Adopt> | undefined): Promise<void> {
     let news = reading;
     // If nothing waits for it, something else has failed before.
     news?.catch(() => {});
@@ -140,8 +140,8 @@ export class OutsideFacts {
         });
         const asked = news ?? this.#readNews();
         news = undefined;
-        const goOn = await asked;
-        goOn();
+        const adopt = await asked;
+        adopt();
         // One by one, because of two the first may be accepted and the second refused.
         for (const waiting = this.#waiting; waiting[0] !== undefined; waiting.shift()) {
           this.#driver.post(waiting[0]);

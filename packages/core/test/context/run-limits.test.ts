@@ -1,8 +1,9 @@
 // Summaries and the limits of a run: one is a model call like any other.
 
-import { budget, maxSteps, type Rule } from "@rondo/core";
-import { call, hold, type SeenRequest, say, scripted, type Turn, usage } from "@rondo/testkit";
+import { type AgentOptions, budget, maxSteps, type Rule, textOf } from "@rondo/core";
+import { call, fail, hold, type SeenRequest, say, scripted, type Turn, usage } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
+import { orderlyClock } from "../support.ts";
 import { isSummary, opened, reader, recordsOf, words } from "./run-support.ts";
 import { answer, text as textPart, user } from "./support.ts";
 
@@ -86,4 +87,67 @@ test("lets a requested compaction cost nothing more once the tokens are spent", 
   const { end, summaries } = await asked(6, [budget({ tokens: 5_000 })], costs);
   expect(end).toMatchObject({ reason: "token_budget", landed: true });
   expect(summaries).toBe(0);
+});
+
+describe("a summary that is in flight when the time is up", () => {
+  /** A run that must compact after its first request was refused, and whose summaries never come. */
+  async function refused(options: Partial<AgentOptions>, more: (request: SeenRequest, nth: number) => Turn) {
+    const clock = orderlyClock();
+    const model = scripted((request, nth) =>
+      isSummary(request) ? hold() : nth === 1 ? fail("context_overflow") : more(request, nth),
+    );
+    const rules = [budget({ ms: 1_000 })];
+    const { session } = await opened({ model, clock, context, rules, ...options });
+    const result = await session.send(talk(6));
+    return { result, model, waited: clock.now() };
+  }
+
+  test("is cancelled, and the run lands with what fits without it", async () => {
+    const { result, model, waited } = await refused({}, () => say("as far as I came"));
+    expect([result.text, result.end?.reason, result.end?.landed]).toEqual([
+      "as far as I came",
+      "deadline",
+      true,
+    ]);
+    expect(model.lastRequest.messages.map(textOf).join()).toContain("Summary unavailable");
+    expect(waited).toBe(1_000);
+  });
+
+  test("is cancelled, and the end is still the deadline's if no request fits", async () => {
+    const { result } = await refused({}, () => fail("context_overflow"));
+    expect(result.end).toMatchObject({
+      reason: "deadline",
+      rule: "budget",
+      landed: false,
+      evidence: { max: 1_000 },
+      error: { kind: "context_overflow" },
+    });
+  });
+
+  test("is cancelled even if the run lands already, for another reason", async () => {
+    const clock = orderlyClock();
+    const model = scripted((request) => (isSummary(request) ? hold() : reading(request)));
+    const rules = [maxSteps(1), budget({ ms: 1_000 })];
+    const { session } = await opened({ model, clock, context, tools: [reader(2_500)], rules });
+    const { end, text } = await session.send(talk(6));
+    expect([text, end?.reason, end?.landed]).toEqual(["as far as I came", "max_steps", true]);
+    expect(clock.now()).toBe(1_000);
+  });
+});
+
+test("a landing whose request cannot be made to fit ends for its own reason", async () => {
+  const model = scripted((_request, nth) => (nth === 1 ? call("read") : fail("context_overflow")));
+  const { session } = await opened({
+    model,
+    tools: [reader(5)],
+    rules: [maxSteps(1)],
+    context: { window: 10_000, compaction: null },
+  });
+  const { end } = await session.send("Go.");
+  expect(end).toMatchObject({
+    reason: "max_steps",
+    rule: "max_steps",
+    landed: false,
+    error: { kind: "context_overflow" },
+  });
 });

@@ -15,6 +15,7 @@ import {
   unstartedResult,
 } from "../../src/loop/deciding/closing.ts";
 import {
+  askForOutput,
   badOutput,
   checkLanded,
   end,
@@ -22,7 +23,6 @@ import {
   endCompaction,
   endStopped,
   givenUpModel,
-  outputMode,
   unjudgedAfterAbort,
 } from "../../src/loop/deciding/ending.ts";
 import { acting, answerOf, callOf, finished, rules, stateOf, textResult, toolOf } from "./support.ts";
@@ -246,16 +246,16 @@ const output = { schema: { type: "object" }, decodeRetries: 1 };
 describe("typed output", () => {
   test("is requested by a mode, with a message in the history only if it is stored", () => {
     const plain = { type: "mode", mode: "output", attempt: 2, rule: "output", evidence: { attempt: 2 } };
-    expect(factOf(outputMode(2, stateOf(), rules))).toStrictEqual(plain);
-    expect(factOf(outputMode(2, stateOf({}, {}, { output }), rules))).toStrictEqual(plain);
+    expect(factOf(askForOutput(2, stateOf(), rules))).toStrictEqual(plain);
+    expect(factOf(askForOutput(2, stateOf({}, {}, { output }), rules))).toStrictEqual(plain);
     const stored = { output: { ...output, request: "stored" as const } };
     const words = (error: string | undefined): object => ({
       ...plain,
       message: { role: "user", content: [{ type: "text", text: texts.finalOutput(error) }] },
     });
-    expect(factOf(outputMode(2, stateOf({}, {}, stored), rules))).toMatchObject(words(undefined));
+    expect(factOf(askForOutput(2, stateOf({}, {}, stored), rules))).toMatchObject(words(undefined));
     const checked = { ok: false, error: "at is no number" };
-    expect(factOf(outputMode(2, stateOf({ checked }, {}, stored), rules))).toMatchObject(
+    expect(factOf(askForOutput(2, stateOf({ checked }, {}, stored), rules))).toMatchObject(
       words("at is no number"),
     );
   });
@@ -309,14 +309,18 @@ describe("typed output", () => {
   test("of a landing that does not fit ends the run as invalid, with the limit's evidence", () => {
     const checked = { ok: false, error: "no" };
     const run = { landing, stopping, checked };
-    expect(factOf(endStopped(stateOf(run, {}, { output })))).toMatchObject({
+    expect(factOf(endStopped(stateOf(run, {}, { output }), rules))).toMatchObject({
       end: { reason: "output_invalid", evidence: { limit: "max_steps", told: 1, error: "no" } },
     });
-    expect(factOf(endStopped(stateOf(run)))).toMatchObject({ end: { reason: "max_steps", landed: true } });
-    expect(factOf(endStopped(stateOf({ ...run, checked: { ok: true } }, {}, { output })))).toMatchObject({
+    expect(factOf(endStopped(stateOf(run), rules))).toMatchObject({
       end: { reason: "max_steps", landed: true },
     });
-    expect(factOf(endStopped(stateOf({ landing, stopping }, {}, { output })))).toMatchObject({
+    expect(
+      factOf(endStopped(stateOf({ ...run, checked: { ok: true } }, {}, { output }), rules)),
+    ).toMatchObject({
+      end: { reason: "max_steps", landed: true },
+    });
+    expect(factOf(endStopped(stateOf({ landing, stopping }, {}, { output }), rules))).toMatchObject({
       end: { reason: "max_steps" },
     });
   });
@@ -413,17 +417,17 @@ describe("the end of a run", () => {
     const partial = answerOf([{ type: "text", text: "a part" }]);
     const failure = { error: failed, at: 1, rand: 0.5 };
     const abort = { at: 1, reason: "enough" };
-    expect(factOf(endAborted(stateOf({ abort, failure: { ...failure, partial } })))).toMatchObject({
+    expect(factOf(endAborted(stateOf({ abort, failure: { ...failure, partial } }), rules))).toMatchObject({
       end: { reason: "aborted", rule: "abort", evidence: { reason: "enough" } },
       text: "a part",
       keep: { ...partial, stop: { kind: "aborted" } },
     });
     const blank = answerOf([{ type: "text", text: " \n" }]);
     expect(
-      factOf(endAborted(stateOf({ abort, failure: { ...failure, partial: blank } }))),
+      factOf(endAborted(stateOf({ abort, failure: { ...failure, partial: blank } }), rules)),
     ).not.toHaveProperty("keep");
-    expect(factOf(endAborted(stateOf({ abort, failure })))).not.toHaveProperty("keep");
-    expect(factOf(endAborted(stateOf()))).toMatchObject({
+    expect(factOf(endAborted(stateOf({ abort, failure }), rules))).not.toHaveProperty("keep");
+    expect(factOf(endAborted(stateOf(), rules))).toMatchObject({
       end: { reason: "aborted", evidence: { reason: "" } },
     });
   });
@@ -431,19 +435,21 @@ describe("the end of a run", () => {
   test("by an abort because of an error has that error", () => {
     const abort = { at: 1, reason: "lost", error: failed };
     const evidence = { reason: "lost", failed: true };
-    expect(factOf(endAborted(stateOf({ abort })))).toMatchObject({
+    expect(factOf(endAborted(stateOf({ abort }), rules))).toMatchObject({
       end: { reason: "error", rule: "driver", evidence, error: failed },
     });
-    expect(factOf(endAborted(stateOf({ abort: { ...abort, rule: "mine" } })))).toMatchObject({
+    expect(factOf(endAborted(stateOf({ abort: { ...abort, rule: "mine" } }), rules))).toMatchObject({
       end: { reason: "error", rule: "mine", evidence, error: failed },
     });
-    expect(factOf(endAborted(stateOf({ abort: { at: 1, reason: "lost" } })))).not.toHaveProperty("end.error");
+    expect(factOf(endAborted(stateOf({ abort: { at: 1, reason: "lost" } }), rules))).not.toHaveProperty(
+      "end.error",
+    );
   });
 
   test("by a turn, a tool or a person says why, and nothing else ends it otherwise", () => {
-    expect(endStopped(stateOf())).toBeUndefined();
+    expect(endStopped(stateOf(), rules)).toBeUndefined();
     const stopping = { reason: "done_tool" as const, ...because, text: "bye" };
-    expect(factOf(endStopped(stateOf({ stopping })))).toStrictEqual({
+    expect(factOf(endStopped(stateOf({ stopping }), rules))).toStrictEqual({
       type: "run_ended",
       end: { reason: "done_tool", ...because, landed: false, resumable: true },
       text: "bye",

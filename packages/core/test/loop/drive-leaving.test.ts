@@ -1,6 +1,14 @@
 // A process that leaves: where a driver stops, what it still does before that, and what it starts no more.
 
-import { contextFacts, type Fact, type Hooks, type Rule, type Tool, type ToolContext } from "@rondo/core";
+import {
+  contextFacts,
+  type Fact,
+  type Hooks,
+  RondoError,
+  type Rule,
+  type Tool,
+  type ToolContext,
+} from "@rondo/core";
 import { describe, expect, test } from "vitest";
 import { echo } from "../support.ts";
 import { answer, begun, calling, driverOf, ended, queued, start } from "./drive-support.ts";
@@ -244,6 +252,20 @@ describe("a driver that drains at once", () => {
     driver.leaveNow();
     await journal.keeps();
     expect(end.how).toBe("left");
+  });
+});
+
+describe("a sub-agent whose records are refused", () => {
+  test("ends its parent's drive: what that does could not be stored either", async () => {
+    const { tool, contexts } = heldTool();
+    const agents = { tools: [toolOf("write", { effect: "idempotent", agent: { maxDepth: 2 } })] };
+    const { driver, model, end } = await begun({ with: [tool] }, agents);
+    await model.answers(calling("write"));
+    contexts[0]?.child?.lose(new RondoError("conflict", "another writer has its session"));
+    await come();
+    expect(end).toMatchObject({ how: "rejected", thrown: { kind: "conflict" } });
+    expect(driver.failed?.message).toBe("another writer has its session");
+    expect(contexts[0]?.signal.reason).toBe(driver.failed);
   });
 });
 

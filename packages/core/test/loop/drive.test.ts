@@ -370,15 +370,15 @@ describe("a journal that fails", () => {
 
   test("leaves the unwritten messages to the session when it asks, once, and nothing of the run", async () => {
     const { driver, journal, end } = await begun();
-    expect(driver.takeUnheard()).toStrictEqual([]);
+    expect(driver.takeUnkept()).toStrictEqual([]);
     journal.refuses = new Error("disk full");
     driver.post(queued("one"));
     driver.post({ type: "abort_asked", reason: "enough" });
     driver.post(queued("two"));
     await come();
     expect(end.how).toBe("rejected");
-    expect(driver.takeUnheard()).toStrictEqual([queued("one"), queued("two")]);
-    expect([driver.takeUnheard(), driver.mail]).toStrictEqual([[], []]);
+    expect(driver.takeUnkept()).toStrictEqual([queued("one"), queued("two")]);
+    expect([driver.takeUnkept(), driver.mail]).toStrictEqual([[], []]);
   });
 
   test("later ends the drive too, even while it waits for something else", async () => {
@@ -455,6 +455,28 @@ describe("nothing starts", () => {
       await journal.keeps();
       expect(names).toStrictEqual(asked);
     }
+  });
+
+  test("after an abort by the hook that was asked just before", async () => {
+    const names: string[] = [];
+    const permission = ({ name }: { name: string }): undefined => {
+      names.push(name);
+      one.driver.post({ type: "abort_asked", reason: "enough" });
+    };
+    const about = {
+      hooks: { permission },
+      tools: new Map(),
+      modelIndex: () => undefined,
+      session: "s",
+      given: {},
+    };
+    const one = await begun(
+      { with: [echo("read"), echo("write")], hooks: about },
+      { hooks: ["permission"], tools: [toolOf("read"), toolOf("write")] },
+    );
+    await one.model.answers(calling("read", "write"));
+    expect(names).toStrictEqual(["read"]);
+    expect(one.driver.state.run?.end?.reason).toBe("aborted");
   });
 
   test("after an abort that came while its intent was written", async () => {

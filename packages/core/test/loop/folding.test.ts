@@ -3,10 +3,10 @@
 import type { Call, Rule, Run, State } from "@rondo/core";
 import { callsOf, emptyState, reduce } from "@rondo/core";
 import { describe, expect, test } from "vitest";
+import { settleCancel } from "../../src/loop/folding/cancelled.ts";
 import { follow } from "../../src/loop/folding/turn.ts";
 import { Log, Names } from "../../src/loop/log.ts";
 import type { RunOptions } from "../../src/loop/run-options.ts";
-import { settleCancel } from "../../src/loop/state.ts";
 import {
   acting,
   answerOf,
@@ -1136,6 +1136,13 @@ describe("the end and the abort", () => {
       stateOf({ cancelledAt: 5, compacting: { ...because, summaries: [], failures: 0 }, ...change })
         .run as Run;
     expect(settleCancel(run({}))).toMatchObject({ cancelledAt: undefined, compacting: undefined });
+    // A landing has its last answer to ask for, which needs the room; a run that stops asks for nothing.
+    const forced = { rule: "overflow", evidence: {}, summaries: [], failures: 0 };
+    const landing = { ...because, reason: "deadline" };
+    expect(settleCancel(run({ landing })).compacting).toBeUndefined();
+    expect(settleCancel(run({ landing, compacting: forced })).compacting).toBe(forced);
+    const stopping = { ...because, reason: "max_steps" };
+    expect(settleCancel(run({ stopping, compacting: forced })).compacting).toBeUndefined();
     const flying = run({ call: modelCall });
     expect(settleCancel(flying)).toBe(flying);
     const aborted = run({ abort: { at: 1, reason: "x" } });

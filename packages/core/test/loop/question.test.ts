@@ -2,7 +2,7 @@
 
 import { type Call, type Fact, type LogRecord, type RondoEvent, reduce, type State } from "@rondo/core";
 import { describe, expect, test } from "vitest";
-import { startable } from "../../src/loop/batch.ts";
+import { isPrepared, permissionOf, startable } from "../../src/loop/batch.ts";
 import { isAnswerTo, nothingSpent, waitingInside } from "../../src/loop/children.ts";
 import { unstartedResult } from "../../src/loop/deciding/closing.ts";
 import { announce, viewOf } from "../../src/loop/driving/announce.ts";
@@ -29,8 +29,10 @@ function told(before: State, fact: object): RondoEvent[] {
 describe("a call whose tool asks", () => {
   test("has stopped, with the number of its question, and keeps what had let it run", () => {
     const { startedAt: _started, ...stopped } = running;
-    const kept = { ...stopped, permission: { answer: "allow" }, prepared: true };
-    expect(after(acting([running]), waits)).toStrictEqual({ ...kept, question: asked });
+    const said = after(acting([running]), waits) as Call;
+    expect(said).toStrictEqual({ ...stopped, question: asked });
+    const judging = options({ hooks: ["permission", "beforeTool"] });
+    expect([permissionOf(said, judging), isPrepared(said, judging)]).toStrictEqual(["allow", true]);
     const again = { ...answered, startedAt: 2, permission: { answer: "allow", approved: true } as const };
     expect(after(acting([again]), waits)).toMatchObject({
       permission: { approved: true },

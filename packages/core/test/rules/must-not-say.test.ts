@@ -8,14 +8,16 @@ import {
   type Model,
   maxSteps,
   mustNotSay,
+  type RondoError,
   type Rule,
   type RunResult,
   textOf,
   tool,
 } from "@rondo/core";
-import { call, say, scripted, stop } from "@rondo/testkit";
+import { call, fail, hold, say, scripted, stop } from "@rondo/testkit";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { echo } from "../support.ts";
 import { judgementOf, stopOf, texts, turnOf, words } from "./support.ts";
 
 const note =
@@ -185,6 +187,45 @@ describe("words that must not be said", () => {
       expect([result.end?.reason, result.text]).toEqual(["max_steps", text]);
       expect(JSON.stringify(result.messages)).not.toContain("secret");
     }
+  });
+
+  test("are not what is left of an answer that did not come whole either", async () => {
+    // A pattern counts only once a character follows, so the rule has not broken this off.
+    const partly = say("It is secret");
+    const landing = scripted([call("look"), [partly, fail("auth")]]);
+    const tools = [echo("look")];
+    const landed = await new Agent({ model: landing, tools, maxSteps: 1, rules: [mustNotSay(/secret/)] }).run(
+      "?",
+    );
+    expect([landed.text, landed.end?.reason, landed.messages.length]).toEqual(["", "max_steps", 3]);
+
+    const session = await new Agent({
+      model: scripted([[partly, hold()]]),
+      rules: [mustNotSay(/secret/)],
+    }).open("s");
+    session.subscribe(({ type }) => type === "text_delta" && session.abort());
+    const run = session.send("?");
+    const aborted = await run.catch((error: RondoError) => error);
+    expect(JSON.stringify([aborted, session.messages])).not.toContain("secret");
+    expect(session.messages).toHaveLength(1);
+  });
+
+  test("are not what is kept of an answer that comes as its run is aborted", async () => {
+    const model = scripted([say("It is secret.")]);
+    const session = await new Agent({ model, rules: [mustNotSay("secret")] }).open("s");
+    session.subscribe(({ type }) => type === "message" && session.abort());
+    const aborted = await session.send("?").catch((error: RondoError) => error);
+    expect(JSON.stringify([aborted, session.messages])).not.toContain("secret");
+  });
+
+  test("are not the text of a landing whose typed answer is not stored", async () => {
+    const model = scripted([call("look"), say("It is secret.")]);
+    const output = { type: "object", properties: {} } as const;
+    const landing = { store: false } as const;
+    const rules = [mustNotSay("secret")];
+    const agent = new Agent({ model, tools: [echo("look")], maxSteps: 1, output, landing, rules });
+    const { text, end } = await agent.run("?");
+    expect([text, end?.reason]).toEqual(["", "output_invalid"]);
   });
 
   test("are not what a blank answer of a landing is kept back for", async () => {

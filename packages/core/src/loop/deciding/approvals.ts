@@ -4,7 +4,7 @@
 
 import type { Rules } from "../../rules/rule.ts";
 import { type Action, record } from "../action.ts";
-import { inTurn, permissionOf } from "../batch.ts";
+import { inTurn, isPrepared, permissionOf } from "../batch.ts";
 import type { Call, RunState } from "../state.ts";
 import { openCalls } from "./closing.ts";
 import { untilWake } from "./consulting.ts";
@@ -31,10 +31,7 @@ export function useGrant(state: RunState): Action | undefined {
 function needingPermission(state: RunState): readonly Call[] {
   const { options } = state;
   return inTurn(openCalls(state), options).filter(
-    (call) =>
-      call.result === undefined &&
-      permissionOf(call, options) === "ask" &&
-      (call.prepared || !options.hooks.includes("beforeTool")),
+    (call) => call.result === undefined && permissionOf(call, options) === "ask" && isPrepared(call, options),
   );
 }
 

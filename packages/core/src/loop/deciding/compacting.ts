@@ -13,11 +13,11 @@ import type { ModelRequest, Settings } from "../../model.ts";
 import { oncePer } from "../../once-per.ts";
 import { firstSaid, type Rules } from "../../rules/rule.ts";
 import type { Action } from "../action.ts";
-import { isForced, refusesLimit } from "../folding/shrink.ts";
+import { refusesLimit } from "../folding/shrink.ts";
 import type { Fact } from "../records.ts";
 import { frontOf, sizeOf, summariserWindow, windowOf } from "../request/window.ts";
 import type { RunOptions } from "../run-options.ts";
-import { type Compacting, type RunState, type State, summariserOf } from "../state.ts";
+import { type Compacting, isForced, type RunState, type State, summariserOf } from "../state.ts";
 import { wakeTime } from "./consulting.ts";
 
 /** The next summary to ask for. */

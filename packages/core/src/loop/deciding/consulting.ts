@@ -6,10 +6,10 @@
 import { type Decision, evidenceOf, firstSaid, type Rule, type Rules, speakersIn } from "../../rules/rule.ts";
 import { heard } from "../../rules/verdicts.ts";
 import { type Action, record } from "../action.ts";
-import { freeAmounts } from "../children.ts";
 import type { ResultCode } from "../records.ts";
 import { type Call, inFlight, isRunning, type Run, type RunState } from "../state.ts";
 import { end } from "./ending.ts";
+import { lastAnswer } from "./last-answer.ts";
 
 /** When a started call times out, in milliseconds since 1970. */
 export const timeoutAt = (call: Call): number => (call.startedAt ?? 0) + (call.tool?.timeoutMs ?? 0);
@@ -24,7 +24,7 @@ export function wakeTime(state: RunState, rules: Rules): number | undefined {
   let earliest = Number.POSITIVE_INFINITY;
   for (const call of run.turn?.calls ?? [])
     if (isRunning(call)) earliest = Math.min(earliest, timeoutAt(call));
-  if (run.landing === undefined)
+  if (mayBeTimed(run))
     for (const { rule, place } of speakersIn(rules.list).wakeAt) {
       const time = rule.wakeAt(state.memories[place], state);
       // A rule whose time has come was asked already; waiting for that time again would be a busy loop.
@@ -42,69 +42,6 @@ export function untilWake(state: RunState, rules: Rules): { until?: number } {
 
 /** Waits for whatever comes first, at most until the next wake time. */
 export const wait = (state: RunState, rules: Rules): Action => ({ do: "wait", ...untilWake(state, rules) });
-
-/** When the time of a run that lands is up: it may land for another reason before that. Undefined if nothing limits it. */
-function timeUp(state: RunState, { reason }: NonNullable<Run["landing"]>, rules: Rules): number | undefined {
-  return reason === "deadline" ? state.run.startedAt : freeAmounts(state, rules).until;
-}
-
-/**
- * Whether a retry at this time comes too late for the last answer of a run whose time is limited: after its end only a wait as
- * short as that of an abort is left.
- */
-export function comesTooLate(state: RunState, retryAt: number, rules: Rules): boolean {
-  const { run, options, now } = state;
-  const until = run.landing && timeUp(state, run.landing, rules);
-  return until !== undefined && retryAt - Math.max(now, until) > options.abortGraceMs;
-}
-
-/** Ends a run that lands while a retry waits for longer than is left. */
-export function endTooLate(state: RunState, rules: Rules): Action | undefined {
-  const { notBefore = 0, landing } = state.run;
-  if (landing === undefined || !comesTooLate(state, notBefore, rules)) return undefined;
-  const waitMs = notBefore - state.now;
-  const message = `the time is up before the model may be asked again: that would be after another ${waitMs} ms`;
-  const { reason, rule, evidence } = landing;
-  const error = { kind: "timeout" as const, message, retryable: true };
-  return end(state, { reason, rule, evidence: { ...evidence, waitMs }, error });
-}
-
-/** How long the last answer of a run whose time is up may take, unless its options say something else. */
-const landingTimeoutMs = 60_000;
-
-const lastAnswerMs = ({ options }: RunState): number => options.landing?.timeoutMs ?? landingTimeoutMs;
-
-/** The last answer of a run whose time is limited, and by when it must be there; undefined if it is not being asked for, or nothing limits the time. */
-function lastAnswer(
-  state: RunState,
-  rules: Rules,
-): { landing: NonNullable<Run["landing"]>; startedAt: number; due: number } | undefined {
-  const { landing, call } = state.run;
-  if (landing === undefined || call?.lands !== true) return undefined;
-  const { startedAt } = call;
-  const until = timeUp(state, landing, rules);
-  return until === undefined
-    ? undefined
-    : { landing, startedAt, due: Math.max(startedAt, until) + lastAnswerMs(state) };
-}
-
-/** Cancels the last answer of a run whose time is up, and ends the run: neither a retry nor another model has time left. */
-export function lastAnswerLate(state: RunState, rules: Rules): Action | undefined {
-  const last = lastAnswer(state, rules);
-  if (last === undefined || state.now < last.due) return undefined;
-  const { reason, rule, evidence } = last.landing;
-  const answerMs = state.now - last.startedAt;
-  const message = `the time is up, and the last answer was not there within another ${lastAnswerMs(state)} ms (landing.timeoutMs)`;
-  return record({
-    type: "mode",
-    mode: "stopping",
-    reason,
-    cancel: true,
-    rule,
-    evidence: { ...evidence, answerMs },
-    error: { kind: "timeout", message, retryable: true },
-  });
-}
 
 /** Waits until a retry is due; undefined if the next call need not wait. */
 export function waitForRetry(state: RunState, rules: Rules): Action | undefined {
@@ -128,14 +65,22 @@ export function spokenAgainst(
   return firstSaid(rules, state, "judgeStart", [call, state], (said) => said);
 }
 
-/** The decision of a rule whose time has come while the model or a tool is running. */
+/** The decision of a rule whose time has come while the model or a tool is running. In a run that lands it can only cancel that. */
 export function timedDecision(state: RunState, rules: Rules): Action | undefined {
-  if (state.run.landing !== undefined) return undefined;
+  const { run } = state;
+  if (!mayBeTimed(run)) return undefined;
   return firstSaid(rules, state, "wakeAt", [state], (time, rule, memory) => {
-    const decision = time <= state.now ? rule.decide?.(memory, state) : undefined;
-    return decision === undefined ? undefined : decided(state, rule, heard("decide", decision));
+    const said = time <= state.now ? rule.decide?.(memory, state) : undefined;
+    if (said === undefined) return undefined;
+    const decision = heard("decide", said);
+    const cancels = decision.do === "land" && decision.cancel === true && inFlight(run);
+    return run.landing === undefined || cancels ? decided(state, rule, decision) : undefined;
   });
 }
+
+/** Whether the times of rules count: until a run lands, and then as long as something else than its last answer is on its way. */
+const mayBeTimed = (run: Run): boolean =>
+  run.landing === undefined || (run.call?.lands !== true && (inFlight(run) || run.compacting !== undefined));
 
 /** A rule's decision as a record, if it changes anything. */
 const decided = (state: RunState, rule: Rule, decision: Decision): Action | undefined =>

@@ -1,13 +1,15 @@
 // The room of endings: when a run ends, and with which reason, rule and evidence.
 
-import { type AssistantMessage, type JsonObject, textOf, userText } from "../../message.ts";
+import type { ErrorData } from "../../errors.ts";
+import { type AssistantMessage, answerTextOf, hasText, type JsonObject, userText } from "../../message.ts";
 import type { Rules } from "../../rules/rule.ts";
 import { type Action, record } from "../action.ts";
 import type { Because, Fact, RunEnd } from "../records.ts";
 import type { Run, RunState } from "../state.ts";
+import { brokenOff, isWithheld } from "./withheld.ts";
 
 /** Asks the model for the typed output, for the first time or again. */
-export function outputMode(attempt: number, state: RunState, rules: Rules): Action {
+export function askForOutput(attempt: number, state: RunState, rules: Rules): Action {
   const stored = state.options.output?.request === "stored";
   const words = stored ? rules.texts.finalOutput(state.run.checked?.error) : undefined;
   return record({
@@ -40,7 +42,7 @@ export function badOutput(state: RunState, rules: Rules): Action | undefined {
   if (checked === undefined || checked.ok) return undefined;
   const retries = output?.attempt ?? 0;
   const allowed = state.options.output?.decodeRetries ?? 0;
-  if (retries < allowed) return outputMode(retries + 1, state, rules);
+  if (retries < allowed) return askForOutput(retries + 1, state, rules);
   return end(state, invalidOutput(checked.error, { attempts: retries + 1 }));
 }
 
@@ -65,7 +67,7 @@ export function givenUpModel(run: Run): Fact {
 export function unjudgedAfterAbort(state: RunState, rules: Rules): Action | undefined {
   const { turn } = state.run;
   if (turn === undefined || turn.judged !== undefined) return undefined;
-  const text = textOf(turn.message).trim() !== "";
+  const withheld = unlessThrown(true, () => isWithheld(state, rules));
   return record({
     type: "turn_judged",
     verdicts: turn.calls.map((call) => ({
@@ -74,7 +76,7 @@ export function unjudgedAfterAbort(state: RunState, rules: Rules): Action | unde
       text: rules.texts.notExecuted(call.name),
     })),
     follows: { do: "stop", reason: "aborted" },
-    store: text || turn.calls.length > 0,
+    store: !withheld && (hasText(turn.message) || turn.calls.length > 0),
     ...whyAborted(state.run),
   });
 }
@@ -87,17 +89,15 @@ function whyAborted({ abort }: Run): Because {
 }
 
 /** Ends an aborted run, keeping the part of an answer that had arrived. */
-export function endAborted(state: RunState): Action {
-  const { abort, failure } = state.run;
-  const partial = failure?.partial;
-  const keep = partial !== undefined && textOf(partial).trim() !== "" ? partial : undefined;
+export function endAborted(state: RunState, rules: Rules): Action {
+  const { abort, failure, unfinished } = state.run;
   const why = whyAborted(state.run);
   return end(
     state,
     abort?.error === undefined
       ? { reason: "aborted", ...why }
       : { reason: "error", ...why, error: abort.error },
-    keep === undefined ? undefined : { ...keep, stop: { ...keep.stop, kind: "aborted" } },
+    unlessThrown(undefined, () => brokenOff(failure?.partial ?? unfinished, state, rules)),
   );
 }
 
@@ -108,15 +108,41 @@ export function endBroken(state: RunState): Action | undefined {
 }
 
 /** Ends a run that a judged turn, a rule, a tool or a denial has stopped. */
-export function endStopped(state: RunState): Action | undefined {
+export function endStopped(state: RunState, rules: Rules): Action | undefined {
   const { stopping, checked } = state.run;
   if (stopping === undefined) return undefined;
   // A landing gives a valid value of the declared type, or ends as `output_invalid`.
   if (landsTyped(state) && checked?.ok === false)
     return end(state, invalidOutput(checked.error, { limit: stopping.reason, ...stopping.evidence }));
   const { text: _text, ...why } = stopping;
-  return end(state, why);
+  return end(state, why, why.error && partOfLast(state, rules));
 }
+
+/** Ends a run without the answer it should have had: for this reason, or if it lands, for the reason of its landing, with what had arrived of that answer. */
+export function endUnanswered(
+  state: RunState,
+  rules: Rules,
+  why: { rule: string; evidence: JsonObject; error: ErrorData },
+): Action {
+  const { landing } = state.run;
+  if (landing === undefined) return end(state, { reason: "error", ...why });
+  const { reason, rule, evidence } = landing;
+  const known = { ...evidence, ...why.evidence };
+  return end(state, { reason, rule, evidence: known, error: why.error }, partOfLast(state, rules));
+}
+
+/** What rules say of a text in an aborted run. One that throws keeps it back: the run is over, and nothing else is asked of them. */
+function unlessThrown<Said>(otherwise: Said, ask: () => Said): Said {
+  try {
+    return ask();
+  } catch {
+    return otherwise;
+  }
+}
+
+/** What had arrived of a landing's answer that did not come whole. */
+const partOfLast = (state: RunState, rules: Rules): AssistantMessage | undefined =>
+  brokenOff(state.run.unfinished, state, rules);
 
 /** Ends a run that was only to clear the history. Queued messages are for the next run. */
 export function endClearing(): Action {
@@ -143,14 +169,18 @@ export function endCompaction(state: RunState, rules: Rules): Action {
 
 type Why = Omit<RunEnd, "resumable" | "landed">;
 
-/** Ends the run. Every end names its rule and its evidence. */
+/**
+ * Ends the run. Every end names its rule and its evidence.
+ * @param keep the part of an unfinished answer that had arrived: it is the run's text, and enters the history unless a landing's answers are kept out
+ */
 export function end(state: RunState, why: Why, keep?: AssistantMessage): Action {
-  const { run } = state;
+  const { run, options } = state;
+  const stored = run.landing !== undefined && options.landing?.keepOut === true ? undefined : keep;
   const landed = run.landing !== undefined && why.reason === run.landing.reason && why.error === undefined;
   return record({
     type: "run_ended",
     end: { ...why, landed, resumable: why.reason !== "refused" },
-    text: run.stopping?.text ?? run.answer?.text ?? (keep === undefined ? run.lastText : textOf(keep)),
-    ...(keep === undefined ? {} : { keep }),
+    text: run.stopping?.text ?? run.answer?.text ?? (keep === undefined ? run.lastText : answerTextOf(keep)),
+    ...(stored === undefined ? {} : { keep: stored }),
   });
 }

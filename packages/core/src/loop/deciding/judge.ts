@@ -4,7 +4,7 @@
 // its verdict. A call runs only if it arrived complete, its tool exists, its request allowed it, its arguments fit, and no rule
 // answers it instead.
 
-import { textOf } from "../../message.ts";
+import { answerTextOf, textOf } from "../../message.ts";
 import type { ToolChoice } from "../../model.ts";
 import { isRefused, wordsOf } from "../../rules/answers.ts";
 import { evidenceOf, firstSaid, type Judgement, type Rule, type Rules } from "../../rules/rule.ts";
@@ -12,7 +12,8 @@ import { offeredTools } from "../offered-tools.ts";
 import type { Fact, Follows, ResultCode, Verdict } from "../records.ts";
 import { toolChoiceOf } from "../request.ts";
 import type { Call, Run, RunState } from "../state.ts";
-import { comesTooLate } from "./consulting.ts";
+import { comesTooLate } from "./last-answer.ts";
+import { isWithheld } from "./withheld.ts";
 
 type TurnJudged = Fact & { type: "turn_judged" };
 
@@ -38,6 +39,7 @@ export function judgeTurn(state: RunState, rules: Rules): TurnJudged {
     verdicts,
     follows: judged.follows,
     store,
+    ...(judged.withheld === true ? { withheld: true as const } : {}),
     rule: judged.rule,
     evidence: judged.evidence,
   };
@@ -47,7 +49,7 @@ export function judgeTurn(state: RunState, rules: Rules): TurnJudged {
 const answered = (code: ResultCode, text: string): Verdict => ({ do: "answer", code, text });
 
 /** A judgement with the name of the rule that made it. */
-type Judged = Judgement & { rule: string };
+type Judged = Judgement & { rule: string; withheld?: boolean };
 
 const judgedBy = (judgement: Judgement, { name: rule }: Rule): Judged => ({
   ...judgement,
@@ -84,7 +86,9 @@ function landedJudgement(state: RunState, rules: Rules): Judged | undefined {
   // A refusal is not stored, so it must become the run's text to be read at all. A typed output is checked instead.
   const refused = message !== undefined && isRefused(message) ? wordsOf(message) : undefined;
   const withheld = refused === undefined && isWithheld(state, rules);
-  const said = withheld ? undefined : (refused ?? (message === undefined ? undefined : textOf(message)));
+  const said = withheld
+    ? undefined
+    : (refused ?? (message === undefined ? undefined : answerTextOf(message)));
   const { output, landing } = state.options;
   const told = withheld ? run.lastText : refused === "" ? undefined : refused;
   const text = output === undefined ? (rules.texts.landed(reason, said) ?? told) : undefined;
@@ -97,6 +101,7 @@ function landedJudgement(state: RunState, rules: Rules): Judged | undefined {
       rule,
       evidence,
       store: storable(run) && !withheld && !(lands && landing?.keepOut === true),
+      withheld,
       answerAll: { code: "limit", text: (call) => rules.texts.limitRefusal(call.name, reason) },
     };
   }
@@ -114,13 +119,6 @@ function landedJudgement(state: RunState, rules: Rules): Judged | undefined {
     return { follows: stop, rule, evidence: { ...evidence, error: error.message } };
   return { follows: { do: "stop", reason, error }, rule, evidence };
 }
-
-/** Whether a rule will not have an answer's text read. One that is only asked for again is different: a landing has no other. */
-const isWithheld = (state: RunState, rules: Rules): boolean =>
-  state.run.turn !== undefined &&
-  textOf(state.run.turn.message).trim() !== "" &&
-  firstSaid(rules, state, "judge", [state, rules.texts], ({ store }) => store === false || undefined) ===
-    true;
 
 /** Whether an answer can be a run's last one: text without calls, or a refusal. */
 const answers = ({ turn }: Run): boolean =>

@@ -14,7 +14,7 @@ import { besideOf } from "../request/notes.ts";
 import { frontOf, sizeOf, windowFacts, windowOf } from "../request/window.ts";
 import { shaped } from "../request.ts";
 import { modelInUse, type RunState, transformedOf } from "../state.ts";
-import { end } from "./ending.ts";
+import { end, endUnanswered } from "./ending.ts";
 
 /** Cuts the oldest results for good if all of them together are over their budget. */
 export function trimmed(state: RunState): Action | undefined {
@@ -82,9 +82,9 @@ export function guarded(state: RunState, rules: Rules): Action | undefined {
     return compacting("guard", evidence);
   if (cut !== undefined) return record({ type: "trimmed", edits: cut.edits, ...cut.note });
   if (reduced !== undefined)
-    return end(state, { reason: "error", rule: "guard", evidence, error: reduced.error });
+    return endUnanswered(state, rules, { rule: "guard", evidence, error: reduced.error });
   const message = `the request takes about ${tokens} tokens and the window is ${window}: nothing in it can be made smaller`;
-  return overflowed(state, message, evidence);
+  return overflowed(state, rules, message, evidence);
 }
 
 /** Compacts or ends the run if the request does not fit as the guard or a hook has shaped it for this one time. */
@@ -98,15 +98,15 @@ export function tooLarge(state: RunState, rules: Rules): Action | undefined {
     const tokens = frontOf(state, rules) + besideOf(state, rules) + sumOf(messages, rules.estimator.message);
     if (tokens <= window) return undefined;
     const message = `the request that the transformContext hook made takes about ${tokens} tokens and the window is ${window}`;
-    return overflowed(state, message, { tokens, window });
+    return overflowed(state, rules, message, { tokens, window });
   }
   if (mayCompact(state) || mustCompact(state)) return compacting("guard", {});
-  return overflowed(state, overflow, {});
+  return overflowed(state, rules, overflow, {});
 }
 
-const overflowed = (state: RunState, message: string, evidence: JsonObject): Action => {
+const overflowed = (state: RunState, rules: Rules, message: string, evidence: JsonObject): Action => {
   const error = { kind: "context_overflow" as const, message, retryable: false };
-  return end(state, { reason: "error", rule: "guard", evidence, error });
+  return endUnanswered(state, rules, { rule: "guard", evidence, error });
 };
 
 /** The decision to compact. */

@@ -5,12 +5,12 @@
 
 import type { Rules } from "../../rules/rule.ts";
 import type { Action, HookAsk } from "../action.ts";
-import { inTurn, permissionOf, startable } from "../batch.ts";
+import { inTurn, isPrepared, permissionOf, startable } from "../batch.ts";
 import type { Amounts } from "../child-facts.ts";
 import { sharesOf } from "../children.ts";
 import type { CallKey } from "../records.ts";
 import { requestOf, shaped } from "../request.ts";
-import type { HookName } from "../run-options.ts";
+import type { RunOptions } from "../run-options.ts";
 import { type Call, modelInUse, type RunState, stepOf } from "../state.ts";
 import { closing, openCalls, result } from "./closing.ts";
 import { untilWake, wakeTime } from "./consulting.ts";
@@ -64,24 +64,20 @@ export function callHooks(state: RunState, rules: Rules): Action | undefined {
   const { options } = state;
   const hooks: HookAsk[] = [];
   for (const call of inTurn(openCalls(state), options)) {
-    const hook = hookFor(call, options.hooks, permissionOf(call, options));
+    const hook = hookFor(call, options);
     if (hook !== undefined) hooks.push({ hook, call: call.key });
   }
   return hooks.length === 0 ? undefined : { do: "run_hook", hooks, ...untilWake(state, rules) };
 }
 
-function hookFor(
-  call: Call,
-  hooks: readonly HookName[],
-  permission: ReturnType<typeof permissionOf>,
-): "permission" | "beforeTool" | "afterTool" | undefined {
+function hookFor(call: Call, options: RunOptions): "permission" | "beforeTool" | "afterTool" | undefined {
   if (call.result !== undefined) return call.settled ? undefined : "afterTool";
   if (call.startedAt !== undefined || call.verdict?.do !== "run") return undefined;
+  const permission = permissionOf(call, options);
   if (permission === "unasked") return "permission";
   // Before an approval is requested, so that what is approved is what runs.
   const mayRun = permission === "allow" || permission === "ask";
-  if (mayRun && !call.prepared && hooks.includes("beforeTool")) return "beforeTool";
-  return undefined;
+  return mayRun && !isPrepared(call, options) ? "beforeTool" : undefined;
 }
 
 /** Asks a hook of the run, if there is one. @param rules whose wake time bounds the wait. Default: no bound */

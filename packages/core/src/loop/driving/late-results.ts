@@ -23,10 +23,15 @@ const outcomes: ReadonlySet<Fact["type"]> = new Set<Fact["type"]>([
 /** Facts about the outcome of work that the driver started. */
 export const isOutcome = (fact: Fact): boolean => outcomes.has(fact.type) && !isExternalResult(fact);
 
-const words: ReadonlySet<Fact["type"]> = new Set<Fact["type"]>(["queued", "withdrawn", "allowed", "revoked"]);
+const outside: ReadonlySet<Fact["type"]> = new Set<Fact["type"]>([
+  "queued",
+  "withdrawn",
+  "allowed",
+  "revoked",
+]);
 
 /** Facts that are about the session, and so hold whatever happens to its run. */
-export const isOutsideFact = (fact: Fact): boolean => words.has(fact.type);
+export const isOutsideFact = (fact: Fact): boolean => outside.has(fact.type);
 
 /** Whether a fact is kept if the run could not be started, or continues elsewhere: all others were about that run only. */
 export const outlivesRun = (fact: Fact): boolean => isOutsideFact(fact) || isOutcome(fact);

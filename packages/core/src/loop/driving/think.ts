@@ -40,12 +40,12 @@ export function think(
   model: Model,
   request: ModelRequest,
   controller: AbortController,
-  agents: Clocks,
+  agentClocks: Clocks,
   clock: Clock,
   audience?: Audience,
   hearing?: Hearing,
 ): Promise<AssistantMessage> {
-  const clocks = { ...agents, ...model.clocks };
+  const clocks = { ...agentClocks, ...model.clocks };
   const heard: Heard = new Map();
   const startedAt = clock.now();
   // The host's clock: it is cheap enough to be read at each delta.

@@ -10,8 +10,7 @@ export function askQuestion(call: Call, asked: Json): Call {
   if (call.startedAt === undefined) return call;
   const { startedAt: _startedAt, ...stopped } = call;
   const question = { asked, round: (call.question?.round ?? 0) + 1 };
-  // What let it run still applies: hooks of a process that takes over do not judge a call that has begun.
-  return { ...stopped, permission: call.permission ?? { answer: "allow" }, prepared: true, question };
+  return { ...stopped, question };
 }
 
 /** The question was answered; the first answer counts. */

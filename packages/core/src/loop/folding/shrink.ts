@@ -6,11 +6,12 @@ import { parseSummary } from "../../context/compact/parse.ts";
 import { applyEdit } from "../../context/edit.ts";
 import type { Replacement } from "../../context/stage.ts";
 import type { ErrorData } from "../../errors.ts";
-import { type AssistantMessage, type Message, tokensOf } from "../../message.ts";
+import { type AssistantMessage, answerTextOf, type Message, tokensOf } from "../../message.ts";
 import { repeated } from "../../rules/degenerate.ts";
 import { Log } from "../log.ts";
 import type { Because, LogRecord, RecordOf } from "../records.ts";
-import { type Compacting, type Run, type State, settleCancel, summariserOf, withRun } from "../state.ts";
+import { type Compacting, isForced, type Run, type State, summariserOf, withRun } from "../state.ts";
+import { settleCancel } from "./cancelled.ts";
 import { spendMore } from "./spend.ts";
 import { windowsOf } from "./windows.ts";
 
@@ -18,10 +19,6 @@ import { windowsOf } from "./windows.ts";
 export function newCompaction(because: Because): Compacting {
   return { rule: because.rule, evidence: because.evidence, summaries: [], failures: 0 };
 }
-
-/** Whether no request fits without this compaction: then the history must become smaller, with a summary or without. */
-export const isForced = (compacting: Compacting | undefined): boolean =>
-  compacting?.rule === "overflow" || compacting?.rule === "guard";
 
 /** The state with another history: its tokens are not counted yet, and kept texts can now only be read with the reader tools. */
 function rewritten(state: State, run: Run, history: readonly Message[], by: string): State {
@@ -91,7 +88,7 @@ function outcomeOf(
     noSummary(message, state) ??
     (cut ? cutShort(state, compacting) : undefined) ??
     hollow(message, state, compacting);
-  return error === undefined ? { text: plainText(message) } : { error, cut };
+  return error === undefined ? { text: answerTextOf(message) } : { error, cut };
 }
 
 /**
@@ -117,7 +114,7 @@ function hollow(
 ): ErrorData | undefined {
   const settings = options?.context?.compaction;
   if (settings?.format !== "structured" || failure?.kind === "structured_output") return undefined;
-  if (parseSummary(plainText(message), settings) !== undefined) return undefined;
+  if (parseSummary(answerTextOf(message), settings) !== undefined) return undefined;
   return { kind: "structured_output", message: "the summary had too little in it", retryable: true };
 }
 
@@ -153,9 +150,6 @@ const narrower = ({ narrowed = 0 }: Compacting): Partial<Compacting> => ({
 export const refusesLimit = ({ maxOutputTokens, repair }: ErrorData): boolean =>
   maxOutputTokens !== undefined || repair === "settings.maxOutputTokens";
 
-const plainText = (message: AssistantMessage): string =>
-  message.content.map((part) => (part.type === "text" ? part.text : "")).join("");
-
 /** Why an answer is not a summary: neither a refusal, an empty text nor one sentence over and over may replace the history. */
 function noSummary(message: AssistantMessage, state: State): ErrorData | undefined {
   const { kind } = message.stop;
@@ -170,7 +164,7 @@ function noSummary(message: AssistantMessage, state: State): ErrorData | undefin
     const said = `the summary repeated ${JSON.stringify(found.unit)} ${found.times} times`;
     return { kind: "loop_detected", message: said, retryable: true };
   }
-  if (plainText(message).trim() !== "") return undefined;
+  if (answerTextOf(message).trim() !== "") return undefined;
   const why = kind === "max_tokens" ? ": its output limit went into reasoning" : "";
   return { kind: "empty_response", message: `the summary had no text in it${why}`, retryable: true };
 }

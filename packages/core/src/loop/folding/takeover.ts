@@ -6,7 +6,8 @@
 import { toolNamed } from "../offered-tools.ts";
 import type { RecordOf } from "../records.ts";
 import type { ModelRef, RunOptions } from "../run-options.ts";
-import { type Call, isOpen, type Run, type State, settleCancel, withRun } from "../state.ts";
+import { type Call, isOpen, type Run, type State, withRun } from "../state.ts";
+import { settleCancel } from "./cancelled.ts";
 import { forgetLeft, takeLeft } from "./children.ts";
 import { untransformed } from "./hooks.ts";
 import { placeOf } from "./same-model.ts";

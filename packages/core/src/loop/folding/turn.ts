@@ -5,20 +5,12 @@
 import { foldLedger } from "../../context/compact/ledger.ts";
 import { countedWith } from "../../context/estimate.ts";
 import type { AssistantMessage, ToolMessage } from "../../message.ts";
-import { callsOf, textOf, tokensOf } from "../../message.ts";
+import { answerTextOf, callsOf, tokensOf } from "../../message.ts";
 import type { Names } from "../log.ts";
 import { toolNamed } from "../offered-tools.ts";
 import type { Because, CallKey, CallResult, Follows, RecordOf } from "../records.ts";
-import {
-  type Call,
-  callIn,
-  hasBegun,
-  type Run,
-  type State,
-  settleCancel,
-  type Turn,
-  withRun,
-} from "../state.ts";
+import { type Call, callIn, hasBegun, type Run, type State, type Turn, withRun } from "../state.ts";
+import { settleCancel } from "./cancelled.ts";
 import { leaveChild, rollUp } from "./children.ts";
 import { newCompaction } from "./shrink.ts";
 import { spendMore } from "./spend.ts";
@@ -108,12 +100,13 @@ export function judge(state: State, run: Run, record: RecordOf<"turn_judged">): 
   }
   const { turn } = run;
   if (turn === undefined || turn.judged !== undefined) return state;
-  const text = run.pausedText + textOf(turn.message);
+  const text = run.pausedText + answerTextOf(turn.message);
   // If another rule asks again, it wants a new answer, not a continuation of the paused one.
   const resumed = record.rule === "pauses" && record.follows.do === "ask_again" && record.store;
   const paused = resumed && turn.message.stop.kind === "pause";
   // The answer of a landing becomes the run's text, even if it is not stored in the history.
-  const isText = record.store || (turn.lands === true && state.options?.landing?.keepOut === true);
+  const keptOut = turn.lands === true && state.options?.landing?.keepOut === true;
+  const isText = record.store || (keptOut && record.withheld !== true);
   const judged: Run = {
     ...run,
     failures: 0,

@@ -5,7 +5,7 @@
 // that its provider reports as failed or broken off ends the run, because it may be incomplete.
 
 import type { ErrorData } from "../../errors.ts";
-import { textOf } from "../../message.ts";
+import { answerTextOf } from "../../message.ts";
 import type { Rule } from "../rule.ts";
 
 /** Continues if and only if the answer has calls. An answer that ended with an error or an abort ends the run at once. */
@@ -22,7 +22,7 @@ export function byContent(): Rule {
       const evidence = { calls, stop: stop.kind, ...(stop.raw === undefined ? {} : { raw: stop.raw }) };
       if (stop.kind !== "error" && stop.kind !== "aborted")
         return { follows: { do: calls > 0 ? "act" : "finish" }, evidence };
-      const text = textOf(turn.message);
+      const text = answerTextOf(turn.message);
       const what = stop.kind === "error" ? "ended with an error" : "was broken off";
       const message = stop.detail ?? `the answer ${what} (${stop.raw ?? stop.wire})`;
       // The error tells it from an abort by the user.

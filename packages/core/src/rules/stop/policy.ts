@@ -18,7 +18,7 @@ import { digest } from "../../json/digest.ts";
 import { Tally } from "../../loop/log.ts";
 import type { EndReason, Follows } from "../../loop/records.ts";
 import { withRun } from "../../loop/state.ts";
-import { type JsonObject, type Stop, textOf } from "../../message.ts";
+import { answerTextOf, type JsonObject, type Stop } from "../../message.ts";
 import type { Rule } from "../rule.ts";
 
 /** An answer as a policy sees it. */
@@ -170,7 +170,7 @@ export function continueBy(name: string, policy: Policy): Rule {
         named: (tool) => made.of(tool),
         equal: (tool, rawArgs) => made.of(equalKey(tool, rawArgs)),
       };
-      const text = textOf(message);
+      const text = answerTextOf(message);
       const decided = policy({ stop: message.stop, text, calls }, history);
       // An answer that only reasons is stored, too; only one that replaces another is not.
       const store = decided.decision === "continueWithThinking" ? { store: true } : {};
