@@ -40,6 +40,8 @@ export interface TextPart {
   text: string;
   /** Citations as the provider gave them. */
   citations?: Json[];
+  /** It is not the answer, but was said on the way to it. Set if the provider tells the two apart. */
+  commentary?: true;
   opaque?: Opaque;
 }
 
@@ -197,22 +199,11 @@ export function textOf(message: Message): string {
 export const hasText = <M extends Message>(message: M | undefined): message is M =>
   message !== undefined && textOf(message).trim() !== "";
 
-/** The text of an answer without what the model said while it worked, if the provider tells them apart; all of its text if there is nothing else. */
+/** The text of an answer without its commentary; all of its text if there is nothing else. */
 export function answerTextOf(message: AssistantMessage): string {
   let text = "";
-  for (const part of message.content) if (part.type === "text" && !isCommentary(part)) text += part.text;
+  for (const part of message.content) if (part.type === "text" && part.commentary !== true) text += part.text;
   return text.trim() === "" ? textOf(message) : text;
-}
-
-/**
- * Whether a text is not the answer but was said on the way to it. OpenAI's Responses say so (`phase`), directly or through the
- * AI SDK: this one word of what is otherwise the provider's own is read here, because no other field has it.
- */
-function isCommentary({ opaque }: TextPart): boolean {
-  if (opaque === undefined) return false;
-  const { phase, openai } = opaque;
-  const told = phase ?? (typeof openai === "object" && !Array.isArray(openai) ? openai?.phase : undefined);
-  return typeof told === "string" && told !== "final_answer";
 }
 
 /** The calls of an assistant message, in order. */

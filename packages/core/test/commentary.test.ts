@@ -1,18 +1,15 @@
 // An answer in which the provider tells what the model said while it worked from what it answers in the end.
 
-import { Agent, type Json, textOf } from "@rondo/core";
+import { Agent, textOf } from "@rondo/core";
 import { call, say, scripted, type Turn } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { echo } from "./support.ts";
 
-const responses = (text: string, phase: Json): Turn => say(text, { opaque: { id: `msg_${text}`, phase } });
-const throughAiSdk = (text: string, phase: Json): Turn => say(text, { opaque: { openai: { phase } } });
+const phased = (text: string, phase: "commentary" | "final_answer"): Turn =>
+  say(text, { commentary: phase === "commentary" });
 
-describe.each([
-  ["as the Responses API says it", responses],
-  ["as the AI SDK passes it on", throughAiSdk],
-])("what a model says while it works, %s,", (_as, phased) => {
+describe("what a model says while it works", () => {
   const answer = (last: string): Turn => [
     phased("I look at [the map].", "commentary"),
     phased(last, "final_answer"),
@@ -54,16 +51,4 @@ describe.each([
     const { text, end } = await new Agent({ model, tools: [echo("look")] }).run("How far?");
     expect([text, end?.reason]).toEqual(["I looked.", "completed"]);
   });
-});
-
-test("a text whose phase is not said is part of the answer", async () => {
-  const model = scripted([[responses("I look.", "commentary"), responses("It is far.", null)]]);
-  expect((await new Agent({ model }).run("How far?")).text).toBe("It is far.");
-});
-
-test("texts of an answer without phases are one text", async () => {
-  const model = scripted([
-    [say("It is", { opaque: { id: "msg_1" } }), say(" far.", { opaque: { id: "msg_2", phase: null } })],
-  ]);
-  expect((await new Agent({ model }).run("How far?")).text).toBe("It is far.");
 });

@@ -226,15 +226,17 @@ export class Answer {
     this.callFault(key, cutFault);
   }
 
-  /** Opaque data and citations of a text, reasoning or call block that is already open. */
-  attach(key: BlockKey, extra: { opaque?: Opaque; citation?: Json }): void {
+  /** What belongs to a text, reasoning or call block that is already open. `commentary`: the text is not the answer, but was said on the way to it. */
+  attach(key: BlockKey, extra: { opaque?: Opaque; citation?: Json; commentary?: boolean }): void {
     const block = this.#blocks.get(key);
     if (block === undefined || block.type === "part") return;
     if (extra.opaque !== undefined) {
       block.opaque ??= {};
       for (const [name, value] of Object.entries(extra.opaque)) putMember(block.opaque, name, value);
     }
-    if (extra.citation === undefined || block.type !== "text") return;
+    if (block.type !== "text") return;
+    if (extra.commentary !== undefined) block.commentary = extra.commentary;
+    if (extra.citation === undefined) return;
     block.citations ??= [];
     block.citations.push(extra.citation);
   }

@@ -12,6 +12,7 @@ import {
   type Origin,
   type RondoError,
 } from "@rondo/core";
+import { isCommentary } from "../answer/blocks.ts";
 import { Answer } from "../answer.ts";
 import { objectIn, parseJson } from "../json-values.ts";
 import { asRecord, countsOf, stopWords, text } from "./finish-and-usage.ts";
@@ -265,7 +266,8 @@ export class PartReader {
         { ...asObject(before[name]), ...asObject(value) },
       ]),
     );
-    this.#answer.attach(key, { opaque: merged });
+    const commentary = Object.values(merged).some(isCommentary);
+    this.#answer.attach(key, { opaque: merged, ...(commentary ? { commentary } : {}) });
   }
 
   #cite(): void {

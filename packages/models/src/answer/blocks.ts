@@ -3,7 +3,7 @@
 // A call without whole arguments keeps `argsError` and never runs. The stop kind is derived from the provider's finish
 // reason and the content together.
 
-import type { Json, Opaque, Part, StopKind, ToolCallPart } from "@rondo/core";
+import type { Json, JsonObject, Opaque, Part, StopKind, ToolCallPart } from "@rondo/core";
 import { meantArgs, parseArgs } from "./call-args.ts";
 import { textOfPieces } from "./cumulative-args.ts";
 
@@ -18,6 +18,8 @@ export interface TextBlock extends Indexed {
   /** What was emitted before the server began the text again, as far as it has not come once more. */
   shown?: string;
   citations?: Json[];
+  /** Said on the way to the answer. */
+  commentary?: boolean;
   opaque?: Opaque;
 }
 
@@ -53,7 +55,7 @@ export const isSaid = (part: Part): boolean =>
   part.type === "text" ? part.text.trim() !== "" : part.type !== "reasoning";
 
 /** The final text part; undefined if there is nothing worth keeping. */
-export function textPart({ type, pieces, citations, opaque }: TextBlock): Part | undefined {
+export function textPart({ type, pieces, citations, commentary, opaque }: TextBlock): Part | undefined {
   const text = pieces.join("");
   if (text === "" && opaque === undefined) return undefined;
   if (type === "refusal") return { type, text };
@@ -61,6 +63,7 @@ export function textPart({ type, pieces, citations, opaque }: TextBlock): Part |
     type,
     text,
     ...(citations === undefined ? {} : { citations }),
+    ...(type === "text" && commentary === true ? { commentary } : {}),
     ...(opaque === undefined ? {} : { opaque }),
   };
 }
@@ -122,3 +125,6 @@ export function stopKind(wire: StopKind, content: readonly Part[]): StopKind {
       return wire;
   }
 }
+
+/** Whether what OpenAI says of a text, directly or through the AI SDK, makes it commentary. */
+export const isCommentary = ({ phase }: JsonObject): boolean => phase === "commentary";

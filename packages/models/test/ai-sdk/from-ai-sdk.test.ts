@@ -87,7 +87,7 @@ describe("fromAiSdk: an answer", () => {
         { type: "text-start", id: "t", providerMetadata: { openai: { itemId: "msg_1" } } },
         { type: "text-delta", id: "t", delta: "Let me " },
         { type: "text-delta", id: "t", delta: "look." },
-        { type: "text-end", id: "t", providerMetadata: { openai: { phase: "x" } } },
+        { type: "text-end", id: "t", providerMetadata: { openai: { phase: "commentary" } } },
         { type: "tool-input-start", id: "c1", toolName: "lookup" },
         { type: "tool-input-delta", id: "c1", delta: '{"q":' },
         { type: "tool-input-delta", id: "c1", delta: "1}" },
@@ -109,7 +109,12 @@ describe("fromAiSdk: an answer", () => {
       origin: { api: "ai-sdk", provider: "openai.responses", model: "gpt-5" },
       content: [
         { type: "reasoning", text: "hm", opaque: { openai: { encrypted: "xyz" } } },
-        { type: "text", text: "Let me look.", opaque: { openai: { itemId: "msg_1", phase: "x" } } },
+        {
+          type: "text",
+          text: "Let me look.",
+          commentary: true,
+          opaque: { openai: { itemId: "msg_1", phase: "commentary" } },
+        },
         {
           type: "tool_call",
           id: "c1",

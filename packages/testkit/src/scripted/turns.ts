@@ -66,9 +66,11 @@ interface Streamed {
   /** Characters (code points) per delta, at least 1. Default: the model's `chunk`; without it the whole text is one delta. */
   chunk?: number;
   opaque?: Opaque;
+  /** Of a text: it is not the answer, but was said on the way to it. Default: false. */
+  commentary?: boolean;
 }
 
-const streamedChecks: ChecksOf<Streamed> = { chunk: count, opaque: anything };
+const streamedChecks: ChecksOf<Streamed> = { chunk: count, opaque: anything, commentary: flag };
 const spokenGiven = membersOf<Streamed & { text: string }>({ ...streamedChecks, text: someText }, ["text"]);
 
 /** Text of the answer. */
@@ -83,10 +85,12 @@ export function think(text: string, options: Streamed = {}): Act {
 
 function spoken(word: string, type: "text" | "reasoning", text: string, options: Streamed): Act {
   checkGiven(spokenGiven, { ...options, text }, word);
-  const { chunk, opaque } = options;
+  const { chunk, opaque, commentary } = options;
+  const more = opaque === undefined ? {} : { opaque };
   return {
     act: "part",
-    part: { type, text, ...(opaque === undefined ? {} : { opaque }) },
+    part:
+      type === "text" && commentary === true ? { type, text, commentary, ...more } : { type, text, ...more },
     ...(chunk === undefined ? {} : { chunk }),
   };
 }

@@ -4,6 +4,7 @@
 // unknown type is kept whole and sent back as it came. Which item an event is about: `places.ts`.
 
 import type { Json, JsonObject } from "@rondo/core";
+import { isCommentary } from "../../answer/blocks.ts";
 import { isEmptyArgs } from "../../answer/call-args.ts";
 import type { Answer } from "../../answer.ts";
 import type { Target } from "../../codec.ts";
@@ -297,7 +298,8 @@ export class ResponseItems {
       } else if (!isCall(part)) this.#answer.native(key, textIn(part.type) ?? "unknown", { part });
       const led = given.id === undefined || given.id === null ? {} : this.#led();
       const opaque = membersIn(given, ["id", "phase"], led);
-      if (part.type !== "refusal" && Object.keys(opaque).length > 0) this.#answer.attach(key, { opaque });
+      if (part.type !== "refusal" && Object.keys(opaque).length > 0)
+        this.#answer.attach(key, { opaque, commentary: isCommentary(opaque) });
     }
   }
 
