@@ -60,7 +60,12 @@ export const argumentNames: readonly string[] = ["arguments", "args", "input", "
 export function argsIn(call: object, own: "arguments" | "args" | "input" | "partial_json"): Json | undefined {
   const members = call as JsonObject;
   const told = members[own];
-  return holds(told) ? told : (argumentNames.map((name) => members[name]).find(holds) ?? told);
+  if (holds(told)) return told;
+  for (const name of argumentNames) {
+    const other = members[name];
+    if (other !== undefined && holds(other)) return other;
+  }
+  return told;
 }
 
 /**

@@ -24,8 +24,10 @@ const isData = (given: Json): boolean =>
 
 /** A choice's delta or message; some servers send its text alone. */
 export function saidIn(given: Json | undefined): JsonObject | undefined {
+  const object = objectIn(given);
+  if (object !== undefined) return object;
   const text = writtenIn(given);
-  return text ? { content: text } : objectIn(given);
+  return text ? { content: text } : undefined;
 }
 
 /** The chunk with its choices in the usual place, whatever form they came in; otherwise unchanged. */

@@ -256,6 +256,10 @@ export class ChatDecoder implements Decoder {
   }
 
   #content(delta: JsonObject, content: string): void {
+    if (!delta.extra_content && !this.#thoughts.isOpen) {
+      this.#texts.say("text", content);
+      return;
+    }
     const [thoughts, text] = this.#thoughts.split(delta, content);
     if (thoughts !== "") {
       this.#texts.areApart();
