@@ -88,6 +88,11 @@ export interface ModelIo {
   emit(event: ModelEvent, more?: boolean): void;
   /** Timeouts in milliseconds. A transport must apply the first two; the loop applies the third, which is passed for information. */
   clocks?: { connectMs?: number; firstByteMs?: number; idleMs?: number };
+  /**
+   * A name of the session whose request this is, always the same: a provider that keeps the requests of one together finds more
+   * in its cache. A digest of the session's id. Absent: there is no session.
+   */
+  session?: string;
   /** Default: the host's. */
   clock?: Clock;
   /** For a model that answers one call at a time: pass a promise that resolves when it is this call's turn. The first-byte timeout starts then. */

@@ -21,6 +21,7 @@ import {
   textRedaction,
   toRondoError,
 } from "@rondo/core";
+import { withAffinity } from "./affinity.ts";
 import { isSpokenOf } from "./answer/said-before.ts";
 import { factsOf } from "./catalogue/catalogue.ts";
 import type { Codec, ErrorResponse, Target, WireRequest } from "./codec.ts";
@@ -56,6 +57,8 @@ class HttpModel implements Model {
   readonly facts?: ModelFacts;
   readonly clocks?: HttpClocks;
   readonly #options: ModelOptions;
+  /** As it was before anything was learned of it. */
+  readonly #target: Target;
   readonly #server: KnownServer;
   readonly #refusedSettings = new RefusedSettings();
   readonly #credentials: ModelCredentials;
@@ -79,6 +82,7 @@ class HttpModel implements Model {
       ...(stream === undefined ? {} : { stream }),
       ...(compat === undefined ? {} : { compat }),
     };
+    this.#target = target;
     this.#server = new KnownServer(target);
     const judged = options.output?.(target);
     const told = typeof judged === "string" ? { output: judged } : judged;
@@ -90,13 +94,14 @@ class HttpModel implements Model {
     return this.#refusedSettings.call(withoutEmptyBudget(given), io, (request) => this.#call(request, io));
   }
 
-  async #call(request: ModelRequest, io: ModelIo): Promise<AssistantMessage> {
+  async #call(given: ModelRequest, io: ModelIo): Promise<AssistantMessage> {
+    const request = withAffinity(given, io.session, this.#target);
     const sent: Sent[] = [];
     try {
       if (io.signal.aborted) throw abortedError(io.signal);
       const codec = await this.#loaded();
       const made = this.#server.make(request, codec);
-      const { providerOptions } = request.settings;
+      const { providerOptions } = given.settings;
       if (providerOptions !== undefined) warnOf(await strangeOptions(providerOptions, this.origin), io);
       warnOf(made.wire.warnings, io);
       const { send } = this.#options;

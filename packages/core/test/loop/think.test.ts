@@ -64,7 +64,15 @@ function watch(change: Partial<typeof clocks> = {}, listening?: Hearing, own?: M
   } as Model;
   const tell = (event: RondoEvent): unknown => heard.push(event);
   const audience = { step: 4, isThere: true, tell, shown: false };
-  const answered = think(model, request, controller, { ...clocks, ...change }, clock, audience, listening);
+  const answered = think(
+    model,
+    request,
+    controller,
+    { clocks: { ...clocks, ...change }, session: "s" },
+    clock,
+    audience,
+    listening,
+  );
   answered.catch(() => {});
   return {
     clock,
@@ -168,7 +176,9 @@ test("a call without listeners, e.g. for a summary, is answered like any other, 
       return Promise.resolve(answer);
     },
   };
-  expect(await think(model, request, new AbortController(), clocks, handClock())).toBe(answer);
+  expect(
+    await think(model, request, new AbortController(), { clocks: clocks, session: "s" }, handClock()),
+  ).toBe(answer);
 });
 
 test("text without listeners is kept, and emitted to nobody", async () => {
@@ -406,7 +416,7 @@ describe("a model that fails", () => {
       },
     } as unknown as Model;
     const clock = handClock();
-    const call = think(model, request, new AbortController(), clocks, clock);
+    const call = think(model, request, new AbortController(), { clocks: clocks, session: "s" }, clock);
     await expect(call).rejects.toMatchObject({ kind: "auth" });
     expect(clock.waits()).toStrictEqual([]);
   });

@@ -35,12 +35,12 @@ export function azure(deployment: string, options: AzureOptions = {}): Model {
     );
   // A callback returns Entra ID tokens; an option or a variable holds the resource's key.
   const authorize = rest.credentials === undefined ? keyHeader("api-key") : bearer;
+  const row = protocol === "chat" ? compatibleServers.azure : undefined;
+  const own = row === undefined ? {} : compatOf(row, deployment);
   return createModel({
     ...rest,
     codec: protocol === "chat" ? openaiChat : openaiResponses,
-    ...(protocol === "chat" && compatibleServers.azure !== undefined
-      ? { defaults: { compat: compatOf(compatibleServers.azure, deployment) } }
-      : {}),
+    defaults: { compat: { affinity: "prompt_cache_key", ...own } },
     provider: "azure",
     model: deployment,
     baseURL,

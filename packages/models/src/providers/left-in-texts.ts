@@ -7,6 +7,9 @@ import { addresses, withoutLeakedCalls } from "../prompted/leaked.ts";
 const vendors =
   /^https?:\/\/(?:[\w-]+\.)*(?:anthropic\.com|(openai\.com|(?:openai|cognitiveservices)\.azure\.com)|googleapis\.com)(?:[:/]|$)/i;
 
+/** Whether an address is a vendor's own. */
+export const isVendors = (baseURL: string): boolean => vendors.test(baseURL);
+
 /**
  * The quirks of an address. Behind an unknown address there may be the vendor or any other server, with any model: requests
  * are sent as to the vendor, but texts and ids in answers are read as those of any server (F106, F113). A server of the

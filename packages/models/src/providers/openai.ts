@@ -7,7 +7,7 @@ import { createModel } from "../provider.ts";
 import { openaiChat, openaiResponses } from "./codecs.ts";
 import { keyIn } from "./environment-key.ts";
 import { gptFacts } from "./in-place.ts";
-import { leftInTexts, readAt } from "./left-in-texts.ts";
+import { isVendors, leftInTexts, readAt } from "./left-in-texts.ts";
 import { chatOutput } from "./output.ts";
 
 export interface OpenaiOptions extends ProviderOptions {
@@ -42,7 +42,11 @@ function over(codec: LazyCodec, model: string, options: OpenaiOptions): Model {
     baseURL,
     defaults: {
       ...(codec === openaiChat ? {} : { facts: gptFacts(model) }),
-      compat: { ...leftInTexts(baseURL), ...own },
+      compat: {
+        ...(isVendors(baseURL) ? { affinity: "prompt_cache_key" } : {}),
+        ...leftInTexts(baseURL),
+        ...own,
+      },
       headers: {
         ...(organization === undefined ? {} : { "openai-organization": organization }),
         ...(project === undefined ? {} : { "openai-project": project }),

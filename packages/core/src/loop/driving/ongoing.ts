@@ -90,7 +90,7 @@ export class OngoingWork {
 
   /** Asks the model, unless that is no longer wanted. */
   think(action: Action & { do: "call_model" }): void {
-    const { models, tools, clock, rules } = this.#shell;
+    const { models, tools, clock, rules, session } = this.#shell;
     const now = this.#driving.state();
     if (now.run?.call === undefined) return;
     const state = withRun(now);
@@ -112,7 +112,8 @@ export class OngoingWork {
     const { controller, came } = this.#modelCall.begins(this.#poster(), audience);
     const offered = offeredTools(state);
     const listening = hearing(rules.list, state);
-    think(model, action.request, controller, options.clocks, clock, audience, listening)
+    const caller = { clocks: options.clocks, session };
+    think(model, action.request, controller, caller, clock, audience, listening)
       .then(async (said) => {
         const message = answerFrom(model, said);
         came({ type: "model_finished", message, checks: await checkCalls(message, offered, tools) });
@@ -131,7 +132,7 @@ export class OngoingWork {
     if (now.run?.compacting?.call === undefined) return;
     const state = withRun(now);
     const { options, run } = state;
-    const { compactor, models, clock } = this.#shell;
+    const { compactor, models, clock, session } = this.#shell;
     const model = at === undefined ? compactor : modelOf(models, state, at);
     if (run.cancelledAt !== undefined || model === undefined) {
       const why = model === undefined ? "its model is not among the agent's models" : "the run was cancelled";
@@ -140,7 +141,7 @@ export class OngoingWork {
       return;
     }
     const { controller, came } = this.#modelCall.begins(this.#poster());
-    think(model, request, controller, options.clocks, clock)
+    think(model, request, controller, { clocks: options.clocks, session }, clock)
       .then((said) => came({ type: "summary_finished", message: answerFrom(model, said) }))
       .catch((thrown: unknown) => {
         const { partial: _, ...failure } = failureFrom(model, thrown);

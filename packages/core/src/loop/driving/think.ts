@@ -8,6 +8,7 @@
 import { type Clock, hostOf, longestWait } from "../../clock.ts";
 import { errorWith, RondoError, toRondoError } from "../../errors.ts";
 import type { RondoEvent } from "../../events.ts";
+import { digest } from "../../json/digest.ts";
 import type { AssistantMessage, Part } from "../../message.ts";
 import type { Model, ModelEvent, ModelRequest } from "../../model.ts";
 import type { BrokenOff, Coming, Hearing } from "./hearing.ts";
@@ -18,6 +19,12 @@ export interface Clocks {
   /** Between two meaningful events. */
   idleMs: number;
   totalMs: number;
+}
+
+/** Who calls: the agent's clocks, and the session's id. */
+export interface Caller {
+  clocks: Clocks;
+  session: string;
 }
 
 /** Receives the deltas. */
@@ -40,12 +47,12 @@ export function think(
   model: Model,
   request: ModelRequest,
   controller: AbortController,
-  agentClocks: Clocks,
+  caller: Caller,
   clock: Clock,
   audience?: Audience,
   hearing?: Hearing,
 ): Promise<AssistantMessage> {
-  const clocks = { ...agentClocks, ...model.clocks };
+  const clocks = { ...caller.clocks, ...model.clocks };
   const heard: Heard = new Map();
   const startedAt = clock.now();
   // The host's clock: it is cheap enough to be read at each delta.
@@ -131,6 +138,7 @@ export function think(
       signal: controller.signal,
       emit: hear,
       clocks: { connectMs: clocks.connectMs, firstByteMs: clocks.firstByteMs, idleMs: clocks.idleMs },
+      session: digest(caller.session),
       clock,
       queued(turn: Promise<unknown>): void {
         const wait = (isQueued: boolean): void => {

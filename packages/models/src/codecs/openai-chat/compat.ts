@@ -106,6 +106,8 @@ export interface OpenaiChatCompat {
    * warning. Default: `always` (F135).
    */
   forcedChoice: "always" | "without_reasoning" | "never";
+  /** Where the server takes the name of a session, to keep its requests together for its cache: a field, or a header (its name has a hyphen). Default: nowhere. */
+  affinity: string | null;
   /** The field for the seed. Default: `seed`. */
   seedField: "seed" | "random_seed";
   /** Whether `top_k` is accepted. Default: false (F134). */
@@ -234,6 +236,7 @@ function compatFrom(given: NonNullable<Target["compat"]>): OpenaiChatCompat {
     breakTokens: given.breakTokens === true,
     cutsPrompts: given.cutsPrompts === true,
     splitChoices: given.splitChoices === true,
+    affinity: typeof given.affinity === "string" ? given.affinity : null,
     initiatorHeader: given.initiatorHeader === true,
     omit: textsIn(given.omit),
     always: objectIn(given.always) ?? {},

@@ -58,6 +58,8 @@ export interface OpenaiResponsesCompat {
   describeLostRules: boolean;
   /** The most tools that a request may have; 0 means any number. Default: 128. */
   maxTools: number;
+  /** Where the server takes the name of a session, to keep its requests together for its cache: a field, or a header (its name has a hyphen). Default: nowhere. */
+  affinity: string | null;
   /** Call ids that contain a thought signature, as LiteLLM makes them, are sent back whole. Default: false (F106). */
   signedIds: boolean;
   /** Members of items in the history that this server refuses, e.g. `["status"]`. Default: none. */
@@ -85,6 +87,7 @@ export function responsesCompat(target: Target): OpenaiResponsesCompat {
     adaptStrict: given.adaptStrict === true,
     describeLostRules: given.describeLostRules === true,
     maxTools: typeof given.maxTools === "number" ? given.maxTools : 128,
+    affinity: typeof given.affinity === "string" ? given.affinity : null,
     signedIds: given.signedIds === true,
     omitInItems: textsIn(given.omitInItems),
     omit: textsIn(given.omit),
