@@ -15,7 +15,7 @@ import { type GoogleCompat, type GoogleTraits, googleTraits } from "./target.ts"
 /** F102: a signature of another account or another model, one that is too old, or one that is not in base64. */
 const spoilt: RegExp =
   /(?:corrupted|invalid) [`'"\\]*thought[ _]?signature|thought[ _]?signature[`'"\\]* (?:is (?:not valid|invalid)|\(TYPE_BYTES\)|(?:provided )?could not be verified)/i;
-const noLevel: RegExp = /thinking[ _]?level [`'"\\]*(minimal|low|medium|high)\b[^.]{0,20} not supported/i;
+const noLevel: RegExp = /thinking[ _]?level [`'"\\]*(minimal|low|medium|x?high)\b[^.]{0,20} not supported/i;
 /** Neither levels nor budgets are accepted; then one of the two. */
 const noThinking: RegExp =
   /thinking is (?:not (?:supported|enabled|configurable)|unsupported)|unknown name [`'"\\]*thinking_?config/i;
@@ -34,6 +34,9 @@ const heavySchema: RegExp = /too many states for serving|\bschema is too (?:comp
 /** Files that a tool returns go into the user's next turn, because they may not be in the functionResponse. */
 const noMediaInResults: RegExp =
   /not supported in [`'"\\]*function_?response\.parts|unknown name [`'"\\]*parts[`'"\\]* at [`'"\\]*[^`'"{}]{0,60}function_?response/i;
+
+/** A server, or a gateway, that does not take back the token of an answer to be continued; or that no longer does. */
+const noToken: RegExp = /continuation[ _]?token/i;
 
 /** F058: some servers give out ids that they do not take back, while other vendors' models need them. */
 const noIds: RegExp =
@@ -86,6 +89,7 @@ function quirksIn(words: string, traits: GoogleTraits): GoogleCompat | undefined
   if (thinking === "level" && noLevels.test(words)) return { thinking: "budget" };
   if (thinking === "budget" && noBudgets.test(words)) return { thinking: "level" };
   if (!traits.alwaysThinks && neverOff.test(words)) return { alwaysThinks: true };
+  if (traits.resumesPauses && noToken.test(words)) return { resumesPauses: false };
   if (traits.penalties && noPenalty.test(words)) return { penalties: false };
   if (traits.systemRole === "system" && refusedSystemRole(words, "system") === "user")
     return { systemRole: "user" };
