@@ -117,8 +117,13 @@ function reasoningParam(
         reasoning:
           asked === "off" ? { enabled: false } : { effort: effortOf(asked, target, warnings) ?? null },
       };
+    case "reasoning_enabled":
+      return { reasoning: { enabled: asked !== "off" }, ...effortBeside(asked, target, compat, warnings) };
     case "thinking":
-      return { thinking: { type: asked === "off" ? "disabled" : "enabled" } };
+      return {
+        thinking: { type: asked === "off" ? "disabled" : "enabled" },
+        ...effortBeside(asked, target, compat, warnings),
+      };
     case "thinking_adaptive":
       return { thinking: { type: asked === "off" ? "disabled" : "adaptive" } };
     case "enable_thinking":
@@ -132,6 +137,17 @@ function reasoningParam(
       unsupported("reasoning", target, warnings);
       return {};
   }
+}
+
+/** The effort beside a switch that is on, if the server has both. */
+function effortBeside(
+  asked: NonNullable<ModelRequest["settings"]["reasoning"]>,
+  target: Target,
+  compat: OpenaiChatCompat,
+  warnings: Warning[],
+): Body {
+  if (asked === "off" || compat.efforts.length === 0) return {};
+  return { reasoning_effort: known(effortOf(asked, target, warnings), target, compat, warnings) };
 }
 
 /** The requested effort, or the one that this request must have instead. */

@@ -10,7 +10,7 @@ import { breaches, checkWellFormed, indexed, type Say, type Violation } from "./
 
 /** Rules of single servers, on top of OpenAI's. */
 export interface ChatRules {
-  /** Mistral: ids are nine letters or digits, no user after tool, no assistant last. */
+  /** Mistral: ids are nine letters or digits, no user after tool, no assistant last; an answer may begin with its thinking. */
   mistral?: boolean;
   /** xAI, llama.cpp: no message without content, unless it has calls. */
   noEmptyContent?: boolean;
@@ -264,6 +264,7 @@ function checkContent(message: JsonObject, path: string, rules: ChatRules, say: 
     const part = objectIn(one);
     const type = String(part?.type);
     if (rules.reasoningParts === true && role === "assistant" && type === "reasoning") continue;
+    if (rules.mistral === true && role === "assistant" && type === "thinking" && at === 0) continue;
     if (part?.type === "image_url" && role !== "user")
       say(
         path,

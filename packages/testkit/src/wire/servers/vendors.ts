@@ -70,6 +70,12 @@ export const vendorPersonalities: { readonly [server: string]: ServerPersonality
         "n",
         "safe_prompt",
         "prompt_mode",
+        "reasoning_effort",
+        "metadata",
+        "prediction",
+        "prompt_cache_key",
+        "service_tier",
+        "guardrails",
       ],
     },
     style: {
