@@ -245,7 +245,12 @@ describe("messages", () => {
     expect(ask({}).wire.headers["anthropic-beta"]).toBe("thinking-binding-controls-2026-08-01");
     expect(ask({ reasoning: "high" }).body.thinking).toMatchObject({ type: "adaptive", block_binding });
     expect(ask({ reasoning: "off" }).body.thinking).toEqual({ type: "between_tools" });
-    expect(ask({}, anthropicOnBedrock).body.anthropic_beta).toEqual(["thinking-binding-controls-2026-08-01"]);
+    const amazon = ask({}, anthropicOnBedrock).body;
+    expect(amazon.anthropic_beta).toEqual(["thinking-binding-controls-2026-08-01"]);
+    expect(amazon.thinking).toEqual({
+      type: "adaptive",
+      block_binding: { mismatch_behavior: "drop_block" },
+    });
     const own = { type: "adaptive", block_binding: { prefix_mismatch_behavior: "error" } };
     const told = ask({ providerOptions: { anthropic: { thinking: own, betas: ["x"] } } });
     expect(told.body.thinking).toEqual(own);

@@ -287,6 +287,28 @@ describe("Converse tools and settings", () => {
     expect(fields("meta.llama3").codes).toEqual(["unsupported_setting"]);
   });
 
+  it("let Claude leave out thinking that no longer fits, if it has refused some", () => {
+    const bound = (
+      additionalModelRequestFields: JsonObject,
+      compat: JsonObject = { unbindsThinking: true },
+    ): Json =>
+      send(
+        [userText("go")],
+        { settings: { reasoning: "high", providerOptions: { bedrock: { additionalModelRequestFields } } } },
+        { ...targetOf("bedrock-converse", "bedrock", "anthropic.claude-opus-5-5-v1:0"), compat },
+      ).body.additionalModelRequestFields;
+    const thinking = { type: "adaptive", display: "summarized" };
+    const block_binding = { mismatch_behavior: "drop_block" };
+    expect(bound({}, {})).toMatchObject({ thinking });
+    expect(bound({ anthropic_beta: ["x"] })).toEqual({
+      thinking: { ...thinking, block_binding },
+      output_config: { effort: "high" },
+      anthropic_beta: ["x", "thinking-binding-controls-2026-08-01"],
+    });
+    const own = { type: "adaptive", block_binding: { mismatch_behavior: "error" } };
+    expect(bound({ thinking: own })).toEqual({ thinking: own, output_config: { effort: "high" } });
+  });
+
   it("treat a profile with an unknown name as Claude, until a refusal corrects that", () => {
     const arn = "arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/abc123";
     const hidden = targetOf("bedrock-converse", "bedrock", arn);

@@ -303,6 +303,12 @@ describe("items of a response", () => {
     const input = JSON.parse(encoder.encode({ ...request, messages: [message, result] }).body)
       .input as Loose[];
     expect(input.map((one) => one.type)).toEqual(["custom_tool_call", "custom_tool_call_output"]);
+    // Who called it, and where it is declared, is repeated with the call as well.
+    const members = { caller: { type: "program", caller_id: "prog_1" }, namespace: "db" };
+    const called = read([done(0, { ...item, ...members }), completed()], to);
+    const again = JSON.parse(encoder.encode({ ...request, messages: [called, result] }).body)
+      .input as Loose[];
+    expect(again).toMatchObject([members, { caller: members.caller }]);
   });
 
   test("a refusal is a refusal, citations are kept", () => {
