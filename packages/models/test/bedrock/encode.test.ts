@@ -291,7 +291,7 @@ describe("Converse tools and settings", () => {
     const bound = (
       additionalModelRequestFields: JsonObject,
       compat: JsonObject = { unbindsThinking: true },
-    ): Json =>
+    ): Json | undefined =>
       send(
         [userText("go")],
         { settings: { reasoning: "high", providerOptions: { bedrock: { additionalModelRequestFields } } } },
