@@ -263,10 +263,14 @@ describe("Converse tools and settings", () => {
   });
 
   it("request reasoning from Claude, Nova and gpt-oss in the form of each, and warn for others", () => {
-    const fields = (model: string, toolChoice: ModelRequest["toolChoice"] = "auto"): Sent =>
+    const fields = (
+      model: string,
+      toolChoice: ModelRequest["toolChoice"] = "auto",
+      reasoning: "high" | "off" = "high",
+    ): Sent =>
       send(
         [userText("go")],
-        { tools: [weather], toolChoice, settings: { reasoning: "high" } },
+        { tools: [weather], toolChoice, settings: { reasoning } },
         targetOf("bedrock-converse", "bedrock", model),
       );
     const forced = fields(claude.origin.model, "any");
@@ -284,6 +288,9 @@ describe("Converse tools and settings", () => {
     expect(fields("openai.gpt-oss-120b-1:0").body.additionalModelRequestFields).toEqual({
       reasoning_effort: "high",
     });
+    const least = fields("openai.gpt-oss-120b-1:0", "auto", "off");
+    expect(least.body.additionalModelRequestFields).toEqual({ reasoning_effort: "low" });
+    expect(least.codes).toEqual(["adjusted_setting"]);
     expect(fields("meta.llama3").codes).toEqual(["unsupported_setting"]);
   });
 

@@ -278,13 +278,13 @@ describe("columns", () => {
     [
       "mistral",
       "mistral-large-4-0-8",
-      { off: undefined, minimal: "low", medium: "medium", xhigh: "high", max: "high" },
+      { off: "low", minimal: "low", medium: "medium", xhigh: "high", max: "high" },
     ],
     ["mistral", "zai-glm-5-2", { off: "none", minimal: "high", medium: "high", xhigh: "high", max: "max" }],
     [
       "mistral",
       "zai-glm-5-3-flash",
-      { off: undefined, minimal: "low", medium: "low", xhigh: "high", max: "max" },
+      { off: "low", minimal: "low", medium: "low", xhigh: "high", max: "max" },
     ],
     [
       "mistral",
@@ -296,9 +296,9 @@ describe("columns", () => {
       "mistral-small-2506",
       { off: undefined, minimal: undefined, medium: undefined, xhigh: undefined, max: undefined },
     ],
-    ["xai", "grok-3-mini", { off: undefined, minimal: "low", medium: "low", xhigh: "high", max: "high" }],
+    ["xai", "grok-3-mini", { off: "low", minimal: "low", medium: "low", xhigh: "high", max: "high" }],
     ["xai", "grok-4.3", { off: "none", minimal: "low", medium: "medium", xhigh: "xhigh", max: "xhigh" }],
-    ["xai", "grok-4.7", { off: undefined, minimal: "low", medium: "medium", xhigh: "xhigh", max: "xhigh" }],
+    ["xai", "grok-4.7", { off: "low", minimal: "low", medium: "medium", xhigh: "xhigh", max: "xhigh" }],
     [
       "xai",
       "grok-4.20-reasoning",
@@ -307,7 +307,7 @@ describe("columns", () => {
     [
       "groq",
       "openai/gpt-oss-120b",
-      { off: undefined, minimal: "low", medium: "medium", xhigh: "high", max: "high" },
+      { off: "low", minimal: "low", medium: "medium", xhigh: "high", max: "high" },
     ],
     [
       "groq",
@@ -322,7 +322,7 @@ describe("columns", () => {
     [
       "together",
       "openai/gpt-oss-20b",
-      { off: undefined, minimal: "low", medium: "medium", xhigh: "high", max: "high" },
+      { off: "low", minimal: "low", medium: "medium", xhigh: "high", max: "high" },
     ],
   ])("%s's %s is asked for the levels that it has", (provider, model, levels) => {
     for (const [reasoning, sent] of Object.entries(levels))
@@ -572,7 +572,7 @@ describe("columns", () => {
       vllm: template,
       sglang: template,
       llamacpp: template,
-      xai: [{ reasoning_effort: "high" }, {}],
+      xai: [{ reasoning_effort: "high" }, { reasoning_effort: "low" }],
       mistral: [{}, {}],
       lmstudio: [{}, {}],
     };
@@ -608,7 +608,7 @@ describe("columns", () => {
     expect(effort("xai", "high")).toBe("high");
     expect(effort("xai", "max")).toBe("high");
     expect(effort("groq", "xhigh", "qwen3")).toBe("default");
-    expect(effort("xai", "off")).toBeUndefined();
+    expect(effort("xai", "off")).toBe("low");
     expect(effort("groq", "high", "qwen3")).toBe("default");
     expect(effort("groq", "off", "qwen3")).toBe("none");
     expect(effort("groq", "medium", "openai/gpt-oss-20b")).toBe("medium");

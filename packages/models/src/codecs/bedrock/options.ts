@@ -124,7 +124,10 @@ function reasoningOfOthers({ request, target, warn }: Asked, extra: JsonObject):
     extra.reasoningConfig =
       level === "off" ? { type: "disabled" } : { type: "enabled", maxReasoningEffort: level };
   else if (/openai\.gpt/.test(model) && level !== "off") extra.reasoning_effort = level;
-  else if (level !== "off")
+  else if (/openai\.gpt-oss/.test(model)) {
+    warn("adjusted_setting", `${model} always reasons: effort "low" was asked for in place of none`);
+    extra.reasoning_effort = "low";
+  } else if (level !== "off")
     warn(
       "unsupported_setting",
       `how ${model} is told to reason is not known: the reasoning setting was left out`,

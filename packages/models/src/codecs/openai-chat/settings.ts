@@ -12,6 +12,7 @@ import {
   type Body,
   effortOf,
   heldSchema,
+  leastOf,
   leaveOut,
   providerOptions,
   schemaRoom,
@@ -168,7 +169,7 @@ function askedReasoning(
 
 const efforts: readonly string[] = ["none", ...levels];
 
-/** The nearest level of effort that this server knows. Thinking that cannot be switched off stays on, with a warning. */
+/** The nearest level of effort that this server knows. Thinking that cannot be switched off gets the least, with a warning. */
 function known(
   effort: string | undefined,
   target: Target,
@@ -177,10 +178,8 @@ function known(
 ): string | undefined {
   const { efforts: has } = compat;
   if (effort === undefined || has.length === 0 || has.includes(effort)) return effort;
-  if (effort === "none") {
-    unsupported("reasoning off", target, warnings);
-    return undefined;
-  }
+  const [least = effort] = has;
+  if (effort === "none") return leastOf(least, target, warnings);
   const far = (word: string): number => {
     const at = efforts.indexOf(word);
     return at === -1 ? 0.5 : Math.abs(at - efforts.indexOf(effort)) + (word === "none" ? efforts.length : 0);
