@@ -30,7 +30,7 @@ const vendors: { readonly [name in Exclude<HostedServer, ModelHost>]: Compatible
   },
   azure: {
     title: "Azure OpenAI",
-    hosts: ["openai.azure.com", "cognitiveservices.azure.com"],
+    hosts: ["openai.azure.com", "cognitiveservices.azure.com", "services.ai.azure.com"],
     keyVariables: ["AZURE_OPENAI_API_KEY"],
     compat: { strictTools: true },
     models: [developer, gptOss],

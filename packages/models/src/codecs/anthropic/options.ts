@@ -30,6 +30,7 @@ const members = [
   "diagnostics",
   "fallbacks",
   "fallback_credit_token",
+  "safeguards",
   "billing_policy",
   "user_profile_id",
   "workspace_id",
