@@ -10,7 +10,7 @@ import { breaches, checkWellFormed, indexed, type Say, type Violation } from "./
 
 /** Rules of single servers, on top of OpenAI's. */
 export interface ChatRules {
-  /** Mistral: ids are nine letters or digits, no user after tool, no assistant last; an answer may begin with its thinking. */
+  /** Mistral: ids are nine letters or digits, no user after tool, no assistant last. */
   mistral?: boolean;
   /** xAI, llama.cpp: no message without content, unless it has calls. */
   noEmptyContent?: boolean;
@@ -24,6 +24,8 @@ export interface ChatRules {
   objectArguments?: boolean;
   /** Databricks: reasoning is a part of an answer's content. */
   reasoningParts?: boolean;
+  /** Mistral: an answer's content may begin with its thinking. */
+  thinkingFirst?: boolean;
 }
 
 const nameForm = /^[a-zA-Z0-9_-]{1,64}$/;
@@ -264,7 +266,7 @@ function checkContent(message: JsonObject, path: string, rules: ChatRules, say: 
     const part = objectIn(one);
     const type = String(part?.type);
     if (rules.reasoningParts === true && role === "assistant" && type === "reasoning") continue;
-    if (rules.mistral === true && role === "assistant" && type === "thinking" && at === 0) continue;
+    if (rules.thinkingFirst === true && role === "assistant" && type === "thinking" && at === 0) continue;
     if (part?.type === "image_url" && role !== "user")
       say(
         path,

@@ -50,7 +50,7 @@ export const vendorPersonalities: { readonly [server: string]: ServerPersonality
   },
   mistral: {
     rules: {
-      chat: { mistral: true, refusedFields: [...reasoningFields, ...copilotFields] },
+      chat: { mistral: true, thinkingFirst: true, refusedFields: [...reasoningFields, ...copilotFields] },
       noNullContent: true,
       fields: [
         "model",
