@@ -21,6 +21,7 @@ const checks: { readonly [protocol in Protocol]: (body: string, one: Case) => re
     checkOpenaiChatRequest(body, {
       objectArguments: refusesTexts(one),
       reasoningParts: one.provider === "databricks",
+      thinkingFirst: one.provider === "mistral",
     }),
   "openai-responses": (body) => checkOpenaiResponsesRequest(body),
 };

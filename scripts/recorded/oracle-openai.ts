@@ -3,7 +3,7 @@
 import OpenAI from "openai";
 import { isObject, type Loose, type Recording } from "./corpus.ts";
 import { fetchOf } from "./fetch-of.ts";
-import { counted, type Said, type Theirs } from "./said.ts";
+import { counted, responsesCalls, type Said, type Theirs } from "./said.ts";
 
 function clientOf(recording: Recording): OpenAI {
   return new OpenAI({ apiKey: "none", maxRetries: 0, fetch: fetchOf(recording) });
@@ -178,7 +178,7 @@ function responseSaid(response: Loose): Said {
       .join(""),
     calls: items.flatMap((item) =>
       item.type === "function_call"
-        ? [{ name: String(item.name), args: JSON.parse(String(item.arguments || "{}")) }]
+        ? responsesCalls(String(item.name), JSON.parse(String(item.arguments || "{}")))
         : [],
     ),
     stop: (details.reason ?? response.status) as string | undefined,

@@ -9,7 +9,7 @@ import { openaiChat } from "../../packages/models/src/codecs/openai-chat.ts";
 import { openaiResponses } from "../../packages/models/src/codecs/openai-responses.ts";
 import { EventStreamDecoder } from "../../packages/models/src/transport/event-stream.ts";
 import { SseDecoder } from "../../packages/models/src/transport/sse.ts";
-import type { Protocol, Recording } from "./corpus.ts";
+import type { Loose, Protocol, Recording } from "./corpus.ts";
 
 export interface Said {
   text: string;
@@ -23,6 +23,17 @@ export interface Said {
 /** The official client's result, and that of its convenience helper if it differs. */
 export interface Theirs extends Said {
   helper?: { said: { text: string; calls: unknown[]; stop: string | undefined }; quirks: string[] };
+}
+
+/** A call of a Responses answer. GPT's wrapper for several calls, which the official client does not know, is those calls. */
+export function responsesCalls(name: string, args: Loose): Said["calls"] {
+  const uses = name === "parallel" ? (args.tool_uses as Loose[]) : [];
+  return uses.length === 0
+    ? [{ name, args }]
+    : uses.map((use) => ({
+        name: String(use.recipient_name).replace("functions.", ""),
+        args: use.parameters,
+      }));
 }
 
 export const codecs: { readonly [P in Protocol]: Codec } = {

@@ -56,6 +56,19 @@ describe.each([
     (options: ProviderOptions) => azure("mine", { ...options, endpoint: "https://mine.openai.azure.com" }),
     "prompt_cache_key",
   ],
+  ...(
+    [
+      ["xai", "x-grok-conv-id"],
+      ["moonshot", "prompt_cache_key"],
+      ["mistral", "prompt_cache_key"],
+      ["openrouter", "x-session-id"],
+      ["fireworks", "x-session-affinity"],
+    ] as const
+  ).map(([server, place]): [string, (options: ProviderOptions) => Model, string] => [
+    server,
+    (options) => openaiCompatible({ ...options, server, model: "m" }),
+    place,
+  ]),
 ])("%s", (_, make, place) => {
   it("is told which requests are of one session, and nothing of the session", async () => {
     const { model, sent } = kept(make);

@@ -38,7 +38,10 @@ describe("a refusal reveals a quirk", () => {
     expect(told({ message })).toEqual(echo);
     // Where the empty text was sent already, it counts as missing; a space does not.
     expect(told({ message }, echo)).toEqual({ ...echo, reasoningFill: " " });
-    expect(told({ message }, { ...echo, reasoningFill: " " })).toBeUndefined();
+    // Then it is missing from an answer without calls.
+    const filled = { ...echo, reasoningFill: " " };
+    expect(told({ message }, filled)).toEqual({ ...filled, echoReasoningOn: "all" });
+    expect(told({ message }, { ...filled, echoReasoningOn: "all" })).toBeUndefined();
   });
 
   it("the output limit has its other name, whichever that is", () => {

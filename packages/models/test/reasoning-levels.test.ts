@@ -98,6 +98,40 @@ describe("a level above high", () => {
   });
 });
 
+describe("no reasoning", () => {
+  it.each([
+    ["Chat Completions", chat],
+    ["Responses", responses],
+  ])("becomes the least over %s, once a model that always reasons has refused it", async (_, make) => {
+    const wire = await serve([
+      refused(
+        "Unsupported value: 'none' is not supported with the 'gpt-6' model's reasoning effort. Supported values are: 'low', 'medium', 'high', and 'xhigh'.",
+      ),
+      say("done"),
+      say("more"),
+    ]);
+    const warnings: string[] = [];
+    const agent = new Agent({ model: make(wire), settings: { reasoning: "off" } });
+    const onEvent: Listener = (event) => {
+      if (event.type === "warning") warnings.push(event.message);
+    };
+    expect((await agent.run("go", { onEvent })).text).toBe("done");
+    expect((await agent.run("go")).text).toBe("more");
+    expect(asked(wire)).toEqual(["none", "low", "low"]);
+    expect(warnings.join("\n")).toContain(
+      'gpt-5 always reasons: effort "low" was asked for in place of none',
+    );
+  });
+
+  it.each([
+    "tool_choice 'none' is not supported while thinking is enabled",
+    "Unsupported value: 'minimal' is not supported with reasoning_effort. Supported values are: 'none', 'low', 'medium', and 'high'.",
+    "reasoning_effort: Supported values are: 'none', 'low', and 'high', not 'max'",
+  ])("is not lost by another complaint: %s", (words) => {
+    expect(refusedLevels(words)).not.toContain("none");
+  });
+});
+
 describe("a refusal of a level", () => {
   it.each([
     [

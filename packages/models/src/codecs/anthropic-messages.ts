@@ -25,6 +25,8 @@ const bedrock: Host = {
     `/model/${encodeURIComponent(target.origin.model)}/${stream ? "invoke-with-response-stream" : "invoke"}`,
   front: () => ({ anthropic_version: "bedrock-2023-05-31" }),
   betasIn: "anthropic_beta",
+  // Some of its regions take the name of Anthropic's own API as well.
+  binding: "mismatch_behavior",
   headers: {},
 };
 

@@ -18,12 +18,18 @@ export const openaiOnly: string[] = [
   "modalities",
   "audio",
 ];
+/** Those of them that a server does not accept, which accepts the others. */
+export const openaiOnlyBut = (...accepted: readonly string[]): string[] =>
+  openaiOnly.filter((field) => !accepted.includes(field));
 export const penalties: string[] = ["frequency_penalty", "presence_penalty"];
 
 /** Models that OpenAI calls reasoning models: they have the role developer, not system. */
 export const developer: OfModels = { match: /^(?:o\d|gpt-[5-9])/i, compat: { systemRole: "developer" } };
-/** gpt-oss, wherever it is served: its channels leak where the server's parser fails. */
-export const gptOss: OfModels = { match: /gpt-oss/i, compat: { harmony: true } };
+/** gpt-oss, wherever it is served: its channels leak where the server's parser fails, and it always reasons. */
+export const gptOss: OfModels = {
+  match: /gpt-oss/i,
+  compat: { harmony: true, efforts: ["low", "medium", "high"] },
+};
 /** Wherever it is served, it writes its thinking in tags of its own. */
 export const nova: OfModels = {
   match: /\bnova-(?:\d-)?(?:micro|lite|pro|premier)\b/i,

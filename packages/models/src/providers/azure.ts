@@ -11,7 +11,7 @@ import { openaiChat, openaiResponses } from "./codecs.ts";
 import { keyIn } from "./environment-key.ts";
 
 export interface AzureOptions extends ProviderOptions {
-  /** The resource's address, `https://NAME.openai.azure.com`. Default: `AZURE_OPENAI_ENDPOINT`. */
+  /** The resource's address, `https://NAME.openai.azure.com`, with or without `/openai/v1`. Default: `AZURE_OPENAI_ENDPOINT`. */
   endpoint?: string;
   /** Default: `responses`. */
   protocol?: "responses" | "chat";
@@ -27,7 +27,8 @@ export function azure(deployment: string, options: AzureOptions = {}): Model {
   const { endpoint, protocol = "responses", ...rest } = options;
   checkGiven(ownChecks, { endpoint, protocol }, `azure/${deployment}`);
   const resource = endpoint ?? fromEnvironment(processEnvironment(), ["AZURE_OPENAI_ENDPOINT"]);
-  const baseURL = rest.baseURL ?? (resource && `${resource.replace(/\/+$/, "")}/openai/v1`);
+  const baseURL =
+    rest.baseURL ?? (resource && `${resource.replace(/\/*$|\/openai(?:\/v1)?\/*$/i, "")}/openai/v1`);
   if (!baseURL)
     throw new RondoError(
       "invalid_request",

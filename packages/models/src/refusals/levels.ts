@@ -1,6 +1,7 @@
-// The room of refusals of a level of reasoning: `xhigh` and `max` are levels that some models do not have.
+// The room of refusals of a level of reasoning: `xhigh` and `max` are levels that some models do not have, and `none` one that
+// a model which always reasons has not.
 //
-// A refused level below these is a setting like any other (`settings.ts`).
+// Any other level that is refused is a setting like any other (`settings.ts`).
 
 /** The levels above `high`, which many models lack. */
 export const highest: readonly string[] = ["xhigh", "max"];
@@ -14,9 +15,10 @@ const quoted: RegExp = /[`'"\\]+(xhigh|max)[`'"\\]+/gi;
 const reported: RegExp = /\binput(?:_value)?[`'"\\]*(?:: ?|=)[`'"\\]+(xhigh|max)\b/gi;
 /** A level below these in quotes: the one that is refused, where the list comes behind it. */
 const quotedLower: RegExp = /[`'"\\]+(?:none|minimal|low|medium|high)[`'"\\]+/i;
+const quotedNone: RegExp = /[`'"\\]+none[`'"\\]+/i;
 const anyLevel: RegExp = /\b(?:low|medium|high)\b/i;
 
-/** The levels above `high` that a refusal says, or by its list shows, are not accepted. */
+/** The levels above `high`, and `none`, that a refusal says, or by its list shows, are not accepted. */
 export function refusedLevels(words: string): string[] {
   if (!isAboutLevels.test(words)) return [];
   const at = words.search(listing);
@@ -27,5 +29,7 @@ export function refusedLevels(words: string): string[] {
   // A validator may list what it accepts without a word of what it got.
   const unlisted = highest.filter((level) => !list.replaceAll(reported, "").toLowerCase().includes(level));
   const isOfAnother = named.length === 0 && quotedLower.test(complaint);
-  return [...new Set([...named, ...(anyLevel.test(list) && !isOfAnother ? unlisted : [])])];
+  const isListed = anyLevel.test(list);
+  const isOff = isListed && quotedNone.test(complaint) && !/\bnone\b/i.test(list);
+  return [...new Set([...named, ...(isListed && !isOfAnother ? unlisted : []), ...(isOff ? ["none"] : [])])];
 }

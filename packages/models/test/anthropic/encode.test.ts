@@ -245,7 +245,12 @@ describe("messages", () => {
     expect(ask({}).wire.headers["anthropic-beta"]).toBe("thinking-binding-controls-2026-08-01");
     expect(ask({ reasoning: "high" }).body.thinking).toMatchObject({ type: "adaptive", block_binding });
     expect(ask({ reasoning: "off" }).body.thinking).toEqual({ type: "between_tools" });
-    expect(ask({}, anthropicOnBedrock).body.anthropic_beta).toEqual(["thinking-binding-controls-2026-08-01"]);
+    const amazon = ask({}, anthropicOnBedrock).body;
+    expect(amazon.anthropic_beta).toEqual(["thinking-binding-controls-2026-08-01"]);
+    expect(amazon.thinking).toEqual({
+      type: "adaptive",
+      block_binding: { mismatch_behavior: "drop_block" },
+    });
     const own = { type: "adaptive", block_binding: { prefix_mismatch_behavior: "error" } };
     const told = ask({ providerOptions: { anthropic: { thinking: own, betas: ["x"] } } });
     expect(told.body.thinking).toEqual(own);
@@ -462,6 +467,12 @@ describe("reasoning", () => {
       expect(body.tool_choice).toEqual({ type: "auto" });
       expect(codes).toContain("unsupported_tool_choice");
     }
+    const haiku = reasoning(undefined, "claude-haiku-5-5", {
+      tools: [weather],
+      toolChoice: { tool: "weather" },
+    });
+    expect(haiku.body.tool_choice).toEqual({ type: "tool", name: "weather" });
+    expect(haiku.codes).toEqual([]);
   });
 
   it("is turned off for a turn that began without this model's thinking, with a warning", () => {
@@ -575,6 +586,10 @@ describe("tools and settings", () => {
         },
       },
     });
+    for (const id of ["claude-opus-4-1-20250805", "claude-haiku-4-5"])
+      expect(
+        send([userText("go")], { outputSchema }, targetOf("anthropic-messages", "anthropic", id)).codes,
+      ).toEqual([]);
     const old = targetOf("anthropic-messages", "anthropic", "claude-3-5-haiku-20241022");
     expect(send([userText("go")], { outputSchema }, old)).toMatchObject({
       codes: ["unsupported_output_schema"],

@@ -263,10 +263,14 @@ describe("Converse tools and settings", () => {
   });
 
   it("request reasoning from Claude, Nova and gpt-oss in the form of each, and warn for others", () => {
-    const fields = (model: string, toolChoice: ModelRequest["toolChoice"] = "auto"): Sent =>
+    const fields = (
+      model: string,
+      toolChoice: ModelRequest["toolChoice"] = "auto",
+      reasoning: "high" | "off" = "high",
+    ): Sent =>
       send(
         [userText("go")],
-        { tools: [weather], toolChoice, settings: { reasoning: "high" } },
+        { tools: [weather], toolChoice, settings: { reasoning } },
         targetOf("bedrock-converse", "bedrock", model),
       );
     const forced = fields(claude.origin.model, "any");
@@ -284,7 +288,32 @@ describe("Converse tools and settings", () => {
     expect(fields("openai.gpt-oss-120b-1:0").body.additionalModelRequestFields).toEqual({
       reasoning_effort: "high",
     });
+    const least = fields("openai.gpt-oss-120b-1:0", "auto", "off");
+    expect(least.body.additionalModelRequestFields).toEqual({ reasoning_effort: "low" });
+    expect(least.codes).toEqual(["adjusted_setting"]);
     expect(fields("meta.llama3").codes).toEqual(["unsupported_setting"]);
+  });
+
+  it("let Claude leave out thinking that no longer fits, if it has refused some", () => {
+    const bound = (
+      additionalModelRequestFields: JsonObject,
+      compat: JsonObject = { unbindsThinking: true },
+    ): Json | undefined =>
+      send(
+        [userText("go")],
+        { settings: { reasoning: "high", providerOptions: { bedrock: { additionalModelRequestFields } } } },
+        { ...targetOf("bedrock-converse", "bedrock", "anthropic.claude-opus-5-5-v1:0"), compat },
+      ).body.additionalModelRequestFields;
+    const thinking = { type: "adaptive", display: "summarized" };
+    const block_binding = { mismatch_behavior: "drop_block" };
+    expect(bound({}, {})).toMatchObject({ thinking });
+    expect(bound({ anthropic_beta: ["x"] })).toEqual({
+      thinking: { ...thinking, block_binding },
+      output_config: { effort: "high" },
+      anthropic_beta: ["x", "thinking-binding-controls-2026-08-01"],
+    });
+    const own = { type: "adaptive", block_binding: { mismatch_behavior: "error" } };
+    expect(bound({ thinking: own })).toEqual({ thinking: own, output_config: { effort: "high" } });
   });
 
   it("treat a profile with an unknown name as Claude, until a refusal corrects that", () => {

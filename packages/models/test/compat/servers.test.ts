@@ -314,8 +314,13 @@ function echoIsRight(server: string, played: Played): void {
     ]);
   else if (field === "think_tags")
     expect(turn?.content).toBe(`<think>\n${thought}\n</think>\n\nLet me look.`);
+  else if (field === "thinking_parts")
+    expect(turn?.content).toEqual([
+      { type: "thinking", thinking: [{ type: "text", text: thought }] },
+      { type: "text", text: "Let me look." },
+    ]);
   else if (field !== "none") expect(turn?.[field]).toBe(thought);
-  if (field !== "think_tags") expect(turn?.content).toBe("Let me look.");
+  if (field !== "think_tags" && field !== "thinking_parts") expect(turn?.content).toBe("Let me look.");
 }
 
 function toolsOf(server: string): ModelRequest["tools"] {

@@ -35,6 +35,16 @@ function send(
   };
 }
 
+/** An answer with reasoning. */
+const said = (provider: string, model: string): Message => ({
+  role: "assistant",
+  content: [
+    { type: "reasoning", text: "so" },
+    { type: "text", text: "done" },
+  ],
+  origin: { api: "openai-chat", provider, model },
+  stop: { kind: "end_turn", wire: "end_turn" },
+});
 const one = [{ name: "f", description: "", inputSchema: { type: "object", properties: {} } }];
 
 describe("choosing a server", () => {
@@ -242,6 +252,129 @@ describe("columns", () => {
     expect(asked("kimi-k2.6")).toEqual([undefined, { type: "enabled" }]);
   });
 
+  it.each<[string, string, { [level in "off" | "minimal" | "medium" | "xhigh" | "max"]: unknown }]>([
+    [
+      "deepseek",
+      "deepseek-v4-pro",
+      { off: undefined, minimal: "low", medium: "low", xhigh: "high", max: "max" },
+    ],
+    ["zai", "glm-5.2", { off: undefined, minimal: "high", medium: "high", xhigh: "high", max: "max" }],
+    ["zai", "glm-5.3-flash", { off: undefined, minimal: "low", medium: "low", xhigh: "high", max: "max" }],
+    [
+      "zai",
+      "glm-4.7",
+      { off: undefined, minimal: undefined, medium: undefined, xhigh: undefined, max: undefined },
+    ],
+    [
+      "mistral",
+      "mistral-medium-3.5",
+      { off: "none", minimal: "high", medium: "high", xhigh: "high", max: "high" },
+    ],
+    [
+      "mistral",
+      "magistral-small-latest",
+      { off: "none", minimal: "high", medium: "high", xhigh: "high", max: "high" },
+    ],
+    [
+      "mistral",
+      "mistral-large-4-0-8",
+      { off: "low", minimal: "low", medium: "medium", xhigh: "high", max: "high" },
+    ],
+    ["mistral", "zai-glm-5-2", { off: "none", minimal: "high", medium: "high", xhigh: "high", max: "max" }],
+    [
+      "mistral",
+      "zai-glm-5-3-flash",
+      { off: "low", minimal: "low", medium: "low", xhigh: "high", max: "max" },
+    ],
+    [
+      "mistral",
+      "codestral-2508",
+      { off: undefined, minimal: undefined, medium: undefined, xhigh: undefined, max: undefined },
+    ],
+    [
+      "mistral",
+      "mistral-small-2506",
+      { off: undefined, minimal: undefined, medium: undefined, xhigh: undefined, max: undefined },
+    ],
+    ["xai", "grok-3-mini", { off: "low", minimal: "low", medium: "low", xhigh: "high", max: "high" }],
+    ["xai", "grok-4.3", { off: "none", minimal: "low", medium: "medium", xhigh: "xhigh", max: "xhigh" }],
+    ["xai", "grok-4.7", { off: "low", minimal: "low", medium: "medium", xhigh: "xhigh", max: "xhigh" }],
+    [
+      "xai",
+      "grok-4.20-reasoning",
+      { off: undefined, minimal: undefined, medium: undefined, xhigh: undefined, max: undefined },
+    ],
+    [
+      "groq",
+      "openai/gpt-oss-120b",
+      { off: "low", minimal: "low", medium: "medium", xhigh: "high", max: "high" },
+    ],
+    [
+      "groq",
+      "qwen/qwen3.8-27b",
+      { off: "none", minimal: "low", medium: "medium", xhigh: "high", max: "high" },
+    ],
+    [
+      "cerebras",
+      "qwen-3.8-27b",
+      { off: "none", minimal: "low", medium: "medium", xhigh: "high", max: "high" },
+    ],
+    [
+      "together",
+      "openai/gpt-oss-20b",
+      { off: "low", minimal: "low", medium: "medium", xhigh: "high", max: "high" },
+    ],
+  ])("%s's %s is asked for the levels that it has", (provider, model, levels) => {
+    for (const [reasoning, sent] of Object.entries(levels))
+      expect([
+        reasoning,
+        send(provider, { settings: { reasoning: reasoning as keyof typeof levels } }, { model }).body
+          .reasoning_effort,
+      ]).toEqual([reasoning, sent]);
+  });
+
+  it("Qwen's models that think on from earlier thoughts get them back, and a schema where they take one", () => {
+    const answer = said("alibaba", "qwen3.8-max");
+    const request = {
+      messages: [userText("hi"), answer, userText("and?")],
+      outputSchema: { type: "object" },
+    };
+    const { body } = send("alibaba", request, { model: "qwen3.8-max" });
+    expect(body.messages[1]).toMatchObject({ reasoning_content: "so", content: "done" });
+    expect(body).toMatchObject({ preserve_thinking: true, response_format: { type: "json_schema" } });
+    const off = { settings: { providerOptions: { alibaba: { preserve_thinking: false } } } };
+    expect(send("alibaba", off, { model: "qwen3.8-max" }).body.preserve_thinking).toBe(false);
+    const older = send("alibaba", request, { model: "qwen3-max" }).body;
+    expect(older.preserve_thinking).toBeUndefined();
+    expect(older.response_format).toEqual({ type: "json_object" });
+  });
+
+  it("DeepSeek V4 gets the reasoning of every answer back, and a filler where another model wrote it (F104)", () => {
+    const messages = [userText("hi"), said("deepseek", "deepseek-v4-pro"), userText("and?")];
+    const sent = (model: string): unknown =>
+      send("deepseek", { messages }, { model }).body.messages[1]?.reasoning_content;
+    expect([sent("deepseek-v4-pro"), sent("deepseek-flash")]).toEqual(["so", ""]);
+  });
+
+  it("Mistral gets its thinking back as it gave it: as one part of the content", () => {
+    const sent = (answer: Message, model = "magistral-small-latest"): unknown =>
+      send("mistral", { messages: [userText("hi"), answer, userText("and?")] }, { model }).body.messages[1]
+        ?.content;
+    const own = said("mistral", "magistral-small-latest");
+    expect(sent(own)).toEqual([
+      { type: "thinking", thinking: [{ type: "text", text: "so" }] },
+      { type: "text", text: "done" },
+    ]);
+    expect(sent(own, "mistral-large-4")).toBe("done");
+    expect(sent(said("deepseek", "m"))).toBe("done");
+  });
+
+  it("Kimi K3 can be made to call, and its predecessors not", () => {
+    const choice = (model: string): unknown =>
+      send("moonshot", { tools: one, toolChoice: "any" }, { model }).body.tool_choice;
+    expect([choice("kimi-k3"), choice("kimi-k2.6")]).toEqual(["required", undefined]);
+  });
+
   it.each(["siliconflow", "xiaomi", "moonshot"])(
     "%s gets all reasoning back unchanged (F104)",
     (provider) => {
@@ -421,7 +554,14 @@ describe("columns", () => {
       { chat_template_kwargs: { enable_thinking: false } },
     ];
     const own: { [provider: string]: JsonObject[] } = {
-      deepseek: type,
+      deepseek: [
+        { thinking: { type: "enabled" }, reasoning_effort: "high" },
+        { thinking: { type: "disabled" } },
+      ],
+      together: [
+        { reasoning: { enabled: true }, reasoning_effort: "high" },
+        { reasoning: { enabled: false } },
+      ],
       zai: type,
       moonshot: type,
       minimax: [{ thinking: { type: "adaptive" } }, { thinking: { type: "disabled" } }],
@@ -432,7 +572,7 @@ describe("columns", () => {
       vllm: template,
       sglang: template,
       llamacpp: template,
-      xai: [{ reasoning_effort: "high" }, {}],
+      xai: [{ reasoning_effort: "high" }, { reasoning_effort: "low" }],
       mistral: [{}, {}],
       lmstudio: [{}, {}],
     };
@@ -468,7 +608,7 @@ describe("columns", () => {
     expect(effort("xai", "high")).toBe("high");
     expect(effort("xai", "max")).toBe("high");
     expect(effort("groq", "xhigh", "qwen3")).toBe("default");
-    expect(effort("xai", "off")).toBeUndefined();
+    expect(effort("xai", "off")).toBe("low");
     expect(effort("groq", "high", "qwen3")).toBe("default");
     expect(effort("groq", "off", "qwen3")).toBe("none");
     expect(effort("groq", "medium", "openai/gpt-oss-20b")).toBe("medium");

@@ -214,6 +214,8 @@ describe("the end of an answer", () => {
     ["safety", "content_filter"],
     ["malformed_function_call", "malformed_call"],
     ["sensitive", "content_filter"],
+    ["ESCALATION", "content_filter"],
+    ["PUP_LIMITED_DISABLED", "content_filter"],
   ])("takes %s, a gateway's word, for %s (F012)", (word, wire) => {
     expect(stream(says({ text: "x" }), ends(word)).message.stop).toMatchObject({ wire, raw: word });
   });
@@ -565,6 +567,17 @@ describe("failures", () => {
     expect(error.message).toContain(words);
     expect(error.raw).toBe(data);
     expect(textOf(error.partial!)).toBe("a");
+  });
+
+  it.each([
+    ["RESOURCE_EXHAUSTED", "rate_limit", true],
+    ["UNAVAILABLE", "overloaded", true],
+    ["ABORTED", "stream_error", true],
+    ["OUT_OF_RANGE", "invalid_request", false],
+    ["UNIMPLEMENTED", "capability", false],
+  ])("inside a stream may have a name and no number: %s", (status, kind, retryable) => {
+    const error = failure(() => stream({ error: { code: null, status, message: "It failed." } }));
+    expect(error).toMatchObject({ kind, retryable });
   });
 
   const http = (status: number, error: Json, headers: { [name: string]: string } = {}): RondoError =>

@@ -558,6 +558,7 @@ describe("settings", () => {
       safetySettings: [{ category: "HARM_CATEGORY_HARASSMENT", threshold: "BLOCK_NONE" }],
       thinkingConfig: { thinkingLevel: "LOW" },
       mediaResolution: "MEDIA_RESOLUTION_LOW",
+      translationConfig: { targetLanguageCode: "no" },
       generationConfig: { candidateCount: 1 },
       serviceTier: "flex",
     };
@@ -567,6 +568,7 @@ describe("settings", () => {
     expect(body.generationConfig).toEqual({
       thinkingConfig: { thinkingLevel: "LOW" },
       mediaResolution: "MEDIA_RESOLUTION_LOW",
+      translationConfig: { targetLanguageCode: "no" },
       candidateCount: 1,
     });
     expect(codes).toEqual([]);
@@ -619,6 +621,14 @@ describe("settings", () => {
     ["gemini-3-flash", "minimal", { includeThoughts: true, thinkingLevel: "MINIMAL" }, []],
     ["gemini-flash-latest", "low", { includeThoughts: true, thinkingLevel: "LOW" }, []],
     [gemini3, "max", { includeThoughts: true, thinkingLevel: "HIGH" }, ["adjusted_setting"]],
+    [gemini3, "xhigh", { includeThoughts: true, thinkingLevel: "HIGH" }, ["adjusted_setting"]],
+    ["gemini-4-argon", "xhigh", { includeThoughts: true, thinkingLevel: "HIGH" }, ["adjusted_setting"]],
+    ["gemini-4-hydrogen", "xhigh", { includeThoughts: true, thinkingLevel: "XHIGH" }, []],
+    ["gemini-4-hydrogen", "max", { includeThoughts: true, thinkingLevel: "XHIGH" }, ["adjusted_setting"]],
+    ["gemini-4-hydrogen", "high", { includeThoughts: true, thinkingLevel: "HIGH" }, []],
+    ["gemini-4-hydrogen", "off", { thinkingLevel: "LOW" }, ["adjusted_setting"]],
+    ["gemini-3.7-flash", "minimal", { includeThoughts: true, thinkingLevel: "LOW" }, ["adjusted_setting"]],
+    ["gemini-3.7-flash-lite", "minimal", { includeThoughts: true, thinkingLevel: "MINIMAL" }, []],
     [gemini25, "xhigh", { includeThoughts: true, thinkingBudget: 24_576 }, ["adjusted_setting"]],
     [gemini3, { budgetTokens: 999 }, { includeThoughts: true, thinkingBudget: 999 }, []],
     [gemini25, "low", { includeThoughts: true, thinkingBudget: 2048 }, []],

@@ -32,9 +32,15 @@ describe("a refusal by a Gemini", () => {
   it.each<[string, string, object]>([
     [
       "Thinking level MINIMAL is not supported for this model. Please retry with other thinking level.",
-      "gemini-3.7-flash",
+      "gemini-3.6-flash",
       { lacksLevels: ["MINIMAL"] },
     ],
+    [
+      "Thinking level XHIGH is not supported for this model.",
+      "gemini-4-hydrogen",
+      { lacksLevels: ["MINIMAL", "XHIGH"] },
+    ],
+    [vertex("the continuation_token is invalid."), "gemini-4-argon", { resumesPauses: false }],
     [
       vertex("thinking_level MEDIUM is not supported by this model."),
       "gemini-3.1-pro",
@@ -130,7 +136,7 @@ describe("a Gemini with learnt quirks", () => {
       say("one"),
       say("two"),
     ]);
-    const agent = new Agent({ model: model(wire.url, "gemini-3.7-flash"), settings: { reasoning: "off" } });
+    const agent = new Agent({ model: model(wire.url, "gemini-3.6-flash"), settings: { reasoning: "off" } });
     expect((await agent.run("go")).text).toBe("one");
     expect((await agent.run("go")).text).toBe("two");
     expect(wire.requests.map((request) => config(request).thinkingConfig)).toEqual([

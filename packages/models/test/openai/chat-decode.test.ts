@@ -665,6 +665,22 @@ describe("text, reasoning and numbers", () => {
       { outputTokens: 5, cachedInputTokens: 0, cacheWriteTokens: 8 },
     ],
     [
+      "reasoning beside the completion and the total (Perplexity)",
+      { total_tokens: 15, reasoning_tokens: 25 },
+      { outputTokens: 30, reasoningTokens: 25 },
+    ],
+    [
+      "reasoning that is more than the completion by a miscount",
+      { total_tokens: 15, completion_tokens_details: { reasoning_tokens: 6 } },
+      { outputTokens: 5, reasoningTokens: 6 },
+    ],
+    ["a cache under Mistral's names", { num_cached_tokens: 4 }, { outputTokens: 5, cachedInputTokens: 4 }],
+    [
+      "a cache under Mistral's other names",
+      { prompt_token_details: { cached_tokens: 4 } },
+      { outputTokens: 5, cachedInputTokens: 4 },
+    ],
+    [
       "a cache that is told as Claude's is",
       { cache_read_input_tokens: 6, cache_creation_input_tokens: 2 },
       { outputTokens: 5, cachedInputTokens: 6, cacheWriteTokens: 2 },

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import type { AssistantMessage, Json, Usage } from "@rondo/core";
 import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
+import { responsesCalls } from "../../../../scripts/recorded/said.ts";
 import type { Codec } from "../../src/codec.ts";
 import { openaiChat } from "../../src/codecs/openai-chat.ts";
 import { itemOfPicture } from "../../src/codecs/openai-responses/pictures.ts";
@@ -290,7 +291,7 @@ function responsesSaid(response: Loose): Said {
       .join(""),
     calls: items.flatMap((item) =>
       item.type === "function_call"
-        ? [{ name: item.name as string, args: JSON.parse((item.arguments as string) || "{}") }]
+        ? responsesCalls(item.name as string, JSON.parse((item.arguments as string) || "{}"))
         : [],
     ),
     word: response.status as string | undefined,

@@ -278,6 +278,55 @@ describe("items of a response", () => {
     expect(callsOf(loose)[0]?.argsError).toBeTruthy();
   });
 
+  test("calls in a wrapper, which GPT was not offered as a tool, are calls", () => {
+    const use = (path: string): Loose => ({ recipient_name: "functions.read", parameters: { path } });
+    const wrapped = (tool_uses: Loose[], name = "parallel"): AssistantMessage =>
+      read([
+        done(0, { type: "reasoning", id: "rs_1", summary: [], encrypted_content: "E" }),
+        done(1, {
+          type: "function_call",
+          id: "fc_1",
+          call_id: "call_1",
+          name,
+          arguments: JSON.stringify({ tool_uses }),
+        }),
+        completed(),
+      ]);
+    const message = wrapped([use("a"), use("b")]);
+    expect(message.stop.kind).toBe("tool_use");
+    expect(callsOf(message)).toEqual(
+      ["a", "b"].map((path, at) => ({
+        type: "tool_call",
+        id: `call_1_${at}`,
+        name: "read",
+        args: { path },
+        rawArgs: JSON.stringify({ path }),
+        opaque: { after: "rs_1" },
+      })),
+    );
+    const sent = JSON.parse(
+      openaiResponses
+        .encoder(target("openai-responses"))
+        .encode({ messages: [message], tools: [], toolChoice: "auto", settings: {} }).body,
+    ).input as Loose[];
+    expect(sent.slice(0, 3)).toMatchObject([
+      { type: "reasoning", id: "rs_1" },
+      { type: "function_call", call_id: "call_1_0", name: "read" },
+      { type: "function_call", call_id: "call_1_1", name: "read" },
+    ]);
+    expect(sent[1]).not.toHaveProperty("id");
+    // A tool of that name, or anything else in the wrapper, stays what it is.
+    expect(callsOf(wrapped([use("a"), { recipient_name: "web.search", parameters: {} }]))).toHaveLength(1);
+    expect(callsOf(wrapped([]))[0]?.name).toBe("parallel");
+    expect(callsOf(wrapped([use("a")], "multi_tool_use.parallel"))[0]?.name).toBe("read");
+    const to = target("openai-responses", { origin: { ...origin.origin } });
+    const own = { name: "parallel", description: "", inputSchema: { type: "object" } };
+    openaiResponses.encoder(to).encode({ messages: [], tools: [own], toolChoice: "auto", settings: {} });
+    const item = { type: "function_call", id: "fc_1", call_id: "c", name: "parallel" };
+    const args = JSON.stringify({ tool_uses: [use("a")] });
+    expect(callsOf(read([done(0, { ...item, arguments: args }), completed()], to))[0]?.name).toBe("parallel");
+  });
+
   test("a custom tool call is ours only if the tool was offered", () => {
     const item = { type: "custom_tool_call", id: "ctc_1", call_id: "call_9", name: "sql", input: "select 1" };
     expect(read([done(0, item), completed()]).content).toMatchObject([
@@ -303,6 +352,12 @@ describe("items of a response", () => {
     const input = JSON.parse(encoder.encode({ ...request, messages: [message, result] }).body)
       .input as Loose[];
     expect(input.map((one) => one.type)).toEqual(["custom_tool_call", "custom_tool_call_output"]);
+    // Who called it, and where it is declared, is repeated with the call as well.
+    const members = { caller: { type: "program", caller_id: "prog_1" }, namespace: "db" };
+    const called = read([done(0, { ...item, ...members }), completed()], to);
+    const again = JSON.parse(encoder.encode({ ...request, messages: [called, result] }).body)
+      .input as Loose[];
+    expect(again).toMatchObject([members, { caller: members.caller }]);
   });
 
   test("a refusal is a refusal, citations are kept", () => {

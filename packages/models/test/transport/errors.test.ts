@@ -481,6 +481,19 @@ describe("overflow phrases", () => {
   });
 });
 
+describe("a limit of a plan is not waited out, whatever the words and the status beside its code", () => {
+  it.each([
+    "FreeUsageLimitError",
+    "subscription_sharing_usage_limit_exceeded",
+    "subscription_sharing_workplace_individual_usage_limit_exceeded",
+  ])("%s", (code) => {
+    const body = { error: { type: code, code, message: "See your plan." } };
+    const told = { kind: "quota_exhausted", retryable: false };
+    expect(classifyHttpError(response(429, JSON.stringify(body)), { provider: "p" })).toMatchObject(told);
+    expect(classifyStreamError(body, { provider: "p" })).toMatchObject(told);
+  });
+});
+
 // Anthropic: the words of an error can change, its `details.error_code` does not.
 describe("Anthropic's error codes count before the types and words beside them", () => {
   it.each([

@@ -177,6 +177,13 @@ describe("each provider's path, key and protocol", () => {
       { "api-key": "secret-key" },
     ],
     [
+      "azure, by an address that has the path",
+      "responses",
+      (endpoint) => azure("my-deployment", { endpoint: `${endpoint}/openai/v1/`, apiKey: "secret-key" }),
+      "/openai/v1/responses",
+      { "api-key": "secret-key" },
+    ],
+    [
       "a known compatible server",
       "chat",
       (url) =>

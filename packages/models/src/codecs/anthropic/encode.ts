@@ -27,6 +27,8 @@ export interface Host {
   front(target: Target, stream: boolean): { [name: string]: string | boolean };
   /** The body's member for beta names. Absent: they go into a header. */
   betasIn?: string;
+  /** Its name for what happens to earlier thinking that no longer fits, if it is another than that of Anthropic's own API. */
+  binding?: string;
   headers: { [name: string]: string };
 }
 
@@ -61,7 +63,7 @@ export class AnthropicEncoder implements Encoder {
     const { messages } = conversation;
     const hasTools = request.tools.length + carried.retired.length + carried.serverTools.length > 0;
     const asked = { request, target, traits: this.#traits, told, hasTools, messages, warn };
-    const options = optionsOf(asked, carried);
+    const options = optionsOf(asked, carried, this.#host.binding ?? "prefix_mismatch_behavior");
     const tools = this.#tools.blocks(request, options.toolOptions, carried, warn);
     const system = this.#pieces.system(request.system, history.lead, warn);
     placeMarks(options.mark, { tools: tools.front, system, messages }, warn);

@@ -14,7 +14,7 @@ import {
   sampling,
   stopTexts,
 } from "./settings.ts";
-import { outputLimit, thinkingOf, thinks } from "./thinking.ts";
+import { bindingBeta, outputLimit, thinkingOf, thinks, unbound } from "./thinking.ts";
 
 /** Members of the body that `settings.providerOptions.anthropic` may set. */
 const members = [
@@ -29,6 +29,8 @@ const members = [
   "speed",
   "diagnostics",
   "fallbacks",
+  "fallback_credit_token",
+  "safeguards",
   "billing_policy",
   "user_profile_id",
   "workspace_id",
@@ -48,8 +50,8 @@ export interface Options {
   betas: string[];
 }
 
-/** The settings of a request. */
-export function optionsOf(asked: Asked, { container, serverTools }: Carried): Options {
+/** The settings of a request. @param binding the host's name for what happens to thinking that no longer fits */
+export function optionsOf(asked: Asked, { container, serverTools }: Carried, binding: string): Options {
   const { told, target } = asked;
   const fields = passedOn(asked, "anthropic", members, read);
   const maxTokens = outputLimit(asked, told.thinking);
@@ -58,7 +60,11 @@ export function optionsOf(asked: Asked, { container, serverTools }: Carried): Op
   const output = outputConfig(asked, effort);
   if (Object.keys(output).length > 0) fields.output_config = output;
   const betas = listIn(told.betas).filter((beta) => typeof beta === "string");
-  if (target.compat?.unbindsThinking === true) unbind(fields, betas);
+  const free = target.compat?.unbindsThinking === true ? unbound(fields.thinking, binding) : undefined;
+  if (free !== undefined) {
+    fields.thinking = free;
+    if (!betas.includes(bindingBeta)) betas.push(bindingBeta);
+  }
   const isThinking = thinks(fields.thinking);
   sampling(asked, isThinking, fields);
   const stops = stopTexts(asked);
@@ -95,16 +101,6 @@ function cacheMark(option: Json | undefined, { target, warn }: Asked): string | 
   const ttl = objectIn(option)?.ttl;
   return jsonOf({ type: "ephemeral", ...(typeof ttl === "string" ? { ttl } : {}) });
 }
-
-/** Asks the server to leave out earlier thinking that no longer fits the messages before it. The caller's own value wins. */
-function unbind(fields: JsonObject, betas: string[]): void {
-  const thinking = objectIn(fields.thinking) ?? { type: "adaptive" };
-  if (thinking.block_binding !== undefined || !thinks(thinking)) return;
-  fields.thinking = { ...thinking, block_binding: { prefix_mismatch_behavior: "drop_block" } };
-  if (!betas.includes(bindingBeta)) betas.push(bindingBeta);
-}
-
-const bindingBeta = "thinking-binding-controls-2026-08-01";
 
 /** @param runsTools whether the request has tools that the provider runs */
 function toolChoice(asked: Asked, runsTools: boolean, isThinking: boolean): JsonObject | undefined {

@@ -37,6 +37,20 @@ export function thinks(member: Json | undefined): boolean {
   return type === "enabled" || type === "adaptive";
 }
 
+/** The beta by which a server leaves out earlier thinking that no longer fits the messages before it. */
+export const bindingBeta = "thinking-binding-controls-2026-08-01";
+
+/**
+ * The body's member `thinking` with the request to leave out earlier thinking that no longer fits. Undefined if it is off, or
+ * the caller has decided that.
+ * @param binding the host's name for what happens to such thinking
+ */
+export function unbound(member: Json | undefined, binding: string): JsonObject | undefined {
+  const thinking = objectIn(member) ?? { type: "adaptive" };
+  if (thinking.block_binding !== undefined || !thinks(thinking)) return undefined;
+  return { ...thinking, block_binding: { [binding]: "drop_block" } };
+}
+
 /** The effort that corresponds to a budget, for models that take no budget. */
 export const effortOf = (budget: number): "low" | "medium" | "high" =>
   budget < 4096 ? "low" : budget < 16_384 ? "medium" : "high";

@@ -68,9 +68,9 @@ function ownTraits(model: string): Traits {
     xhigh: number >= 407,
     off: offWord(family, number),
     sampling: number >= 407 ? "none" : number >= 401 ? "one" : "free",
-    forcedTools: number < 501,
+    forcedTools: number < 501 || family === "haiku",
     hidesThinking: number >= 407,
-    output: number >= 405,
+    output: number >= 405 || (family === "opus" && number === 401),
     maxTokens: number >= 307 ? 32_000 : number >= 305 ? 8192 : 4096,
   };
 }

@@ -3,7 +3,7 @@
 
 import type { Json, JsonObject } from "@rondo/core";
 import type { Target } from "../../codec.ts";
-import { jsonOf, objectIn, textIn } from "../../json-values.ts";
+import { jsonOf, objectIn, textIn, textsIn } from "../../json-values.ts";
 import {
   type Asked,
   leaveUnknown,
@@ -13,7 +13,7 @@ import {
   sampling,
   stopTexts,
 } from "../anthropic/settings.ts";
-import { effortOf, outputLimit, thinkingOf, thinks } from "../anthropic/thinking.ts";
+import { bindingBeta, effortOf, outputLimit, thinkingOf, thinks, unbound } from "../anthropic/thinking.ts";
 import { claudeVersion } from "../anthropic/traits.ts";
 import { fromLow, upToHigh } from "../levels.ts";
 import type { Warn } from "../warn.ts";
@@ -99,7 +99,14 @@ function settingsOf(asked: Asked): { inference: JsonObject; additional: JsonObje
   }
   const stops = stopTexts(asked);
   if (stops !== undefined) inference.stopSequences = stops;
-  return { inference, additional: { ...extra, ...own } };
+  const additional: JsonObject = { ...extra, ...own };
+  const free =
+    target.compat?.unbindsThinking === true ? unbound(additional.thinking, "mismatch_behavior") : undefined;
+  if (free !== undefined) {
+    additional.thinking = free;
+    additional.anthropic_beta = [...new Set([...textsIn(additional.anthropic_beta), bindingBeta])];
+  }
+  return { inference, additional };
 }
 
 /** Reasoning of families other than Claude, each with a member of its own. */
@@ -117,7 +124,10 @@ function reasoningOfOthers({ request, target, warn }: Asked, extra: JsonObject):
     extra.reasoningConfig =
       level === "off" ? { type: "disabled" } : { type: "enabled", maxReasoningEffort: level };
   else if (/openai\.gpt/.test(model) && level !== "off") extra.reasoning_effort = level;
-  else if (level !== "off")
+  else if (/openai\.gpt-oss/.test(model)) {
+    warn("adjusted_setting", `${model} always reasons: effort "low" was asked for in place of none`);
+    extra.reasoning_effort = "low";
+  } else if (level !== "off")
     warn(
       "unsupported_setting",
       `how ${model} is told to reason is not known: the reasoning setting was left out`,

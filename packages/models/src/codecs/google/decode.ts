@@ -21,6 +21,7 @@ import { objectIn, parsedFrame } from "../../json-values.ts";
 import { bareError, gluedIn, isEndWord, isErrorEvent, isSilent } from "../bare-frames.ts";
 import { isFlatError, told } from "../flat-errors.ts";
 import { GoogleCalls } from "./calls.ts";
+import { paused } from "./continuation.ts";
 import { googleStreamError, notJson } from "./errors.ts";
 import { GoogleSources } from "./sources.ts";
 import { googleStop, isBrokenOff } from "./stops.ts";
@@ -64,6 +65,8 @@ export class GoogleDecoder implements Decoder {
   /** The candidate that ended the answer, if it had calls. */
   #last: string | undefined;
   #detail: string | undefined;
+  /** With it, the server continues an answer that was too long for one request. */
+  #token = "";
   #blocked: string | undefined;
   #warned = false;
 
@@ -176,6 +179,7 @@ export class GoogleDecoder implements Decoder {
       return;
     }
     this.#word = word;
+    this.#token = wordOf(candidate.continuationToken) || this.#token;
     this.#ended = this.#said > 0 || googleStop(word) !== "end_turn";
     const ratings = listOf(candidate.safetyRatings)
       .filter(
@@ -294,7 +298,7 @@ export class GoogleDecoder implements Decoder {
       ...(raw === undefined ? {} : { raw }),
       ...(this.#detail === undefined ? {} : { detail: this.#detail }),
     });
-    if (kind !== "malformed_call") return message;
+    if (kind !== "malformed_call") return paused(message, this.#token);
     // The candidate of a malformed call is never sent back: none of its calls, and no part that is only a signature.
     const content = message.content.filter(
       (part) => (part.type === "text" || part.type === "reasoning") && part.text !== "",

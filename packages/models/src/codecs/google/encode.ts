@@ -8,6 +8,7 @@ import type { Encoder, Target, WireRequest } from "../../codec.ts";
 import { jsonOf, listIn, objectIn } from "../../json-values.ts";
 import { sentOutput, sentTool } from "../../schemas/codecs.ts";
 import type { Warn, Warning } from "../warn.ts";
+import { continued } from "./continuation.ts";
 import { GoogleTurns } from "./messages.ts";
 import { wireName } from "./names.ts";
 import {
@@ -40,8 +41,14 @@ export class GoogleEncoder implements Encoder {
     const warn: Warn = (code, message) => {
       warnings.push({ code, message });
     };
-    const options = optionsOf(this.#target, request.settings);
-    const { turns, system } = this.#turns.encode(request.messages, warn);
+    const { length, token } = this.#traits.resumesPauses
+      ? continued(request.messages, this.#target)
+      : { length: request.messages.length, token: undefined };
+    const options: JsonObject = {
+      ...optionsOf(this.#target, request.settings),
+      ...(token === undefined ? {} : { continuationToken: token }),
+    };
+    const { turns, system } = this.#turns.encode(request.messages, length, warn);
     const cached = options.cachedContent !== undefined;
     const members: string[] = [];
 

@@ -13,7 +13,7 @@ import { refusedSystemRole } from "../../refusals/roles.ts";
 import { lacksSignature } from "../thought-signatures.ts";
 import { type GoogleCompat, type GoogleTraits, googleTraits } from "./target.ts";
 
-const noLevel: RegExp = /thinking[ _]?level [`'"\\]*(minimal|low|medium|high)\b[^.]{0,20} not supported/i;
+const noLevel: RegExp = /thinking[ _]?level [`'"\\]*(minimal|low|medium|x?high)\b[^.]{0,20} not supported/i;
 /** Neither levels nor budgets are accepted; then one of the two. */
 const noThinking: RegExp =
   /thinking is (?:not (?:supported|enabled|configurable)|unsupported)|unknown name [`'"\\]*thinking_?config/i;
@@ -32,6 +32,9 @@ const heavySchema: RegExp = /too many states for serving|\bschema is too (?:comp
 /** Files that a tool returns go into the user's next turn, because they may not be in the functionResponse. */
 const noMediaInResults: RegExp =
   /not supported in [`'"\\]*function_?response\.parts|unknown name [`'"\\]*parts[`'"\\]* at [`'"\\]*[^`'"{}]{0,60}function_?response/i;
+
+/** A server, or a gateway, that does not take back the token of an answer to be continued; or that no longer does. */
+const noToken: RegExp = /continuation[ _]?token/i;
 
 /** F058: some servers give out ids that they do not take back, while other vendors' models need them. */
 const noIds: RegExp =
@@ -84,6 +87,7 @@ function quirksIn(words: string, traits: GoogleTraits): GoogleCompat | undefined
   if (thinking === "level" && noLevels.test(words)) return { thinking: "budget" };
   if (thinking === "budget" && noBudgets.test(words)) return { thinking: "level" };
   if (!traits.alwaysThinks && neverOff.test(words)) return { alwaysThinks: true };
+  if (traits.resumesPauses && noToken.test(words)) return { resumesPauses: false };
   if (traits.penalties && noPenalty.test(words)) return { penalties: false };
   if (traits.systemRole === "system" && refusedSystemRole(words, "system") === "user")
     return { systemRole: "user" };

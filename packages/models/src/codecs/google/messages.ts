@@ -78,13 +78,16 @@ export class GoogleTurns {
     this.#traits = traits;
   }
 
-  /** The turns as the inside of a JSON array, and the system texts before the first of them. */
-  encode(messages: MessageList, warn: Warn): { turns: string; system: readonly string[] } {
+  /**
+   * The turns as the inside of a JSON array, and the system texts before the first of them.
+   * @param length how many of the messages are meant
+   */
+  encode(messages: MessageList, length: number, warn: Warn): { turns: string; system: readonly string[] } {
     this.#warn = warn;
     // Usually the conversation only grew: all but its last unit stays as it was.
-    let progress = this.#resumed(messages);
+    let progress = this.#resumed(messages, length);
     let lastUnit = progress;
-    while (progress.next < messages.length) {
+    while (progress.next < length) {
       lastUnit = progress;
       progress = this.#unit(messages, progress);
     }
@@ -99,11 +102,11 @@ export class GoogleTurns {
   }
 
   /** The last encoding, as far as its messages are the same; the start if they are not. */
-  #resumed(messages: MessageList): Progress {
-    const { length } = this.#seen;
+  #resumed(messages: MessageList, length: number): Progress {
+    const seen = this.#seen.length;
     let same = 0;
-    if (length <= messages.length) while (same < length && messages.at(same) === this.#seen[same]) same++;
-    if (same === length) return this.#progress;
+    if (seen <= length) while (same < seen && messages.at(same) === this.#seen[same]) same++;
+    if (same === seen) return this.#progress;
     this.#seen = [];
     return start;
   }

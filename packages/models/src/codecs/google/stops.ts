@@ -10,7 +10,7 @@ import { foreignStop } from "../foreign-stops.ts";
 export const googleStops: { readonly [word: string]: StopKind } = {
   STOP: "end_turn",
   MAX_TOKENS: "max_tokens",
-  // The answer could be continued with a token of the server's own; without it the text is simply cut off.
+  // A pause, if there is a token with which the server continues (`continuation.ts`); otherwise the text is simply cut off.
   CONTINUATION: "max_tokens",
   SAFETY: "content_filter",
   RECITATION: "content_filter",
@@ -23,6 +23,9 @@ export const googleStops: { readonly [word: string]: StopKind } = {
   IMAGE_SAFETY: "content_filter",
   IMAGE_PROHIBITED_CONTENT: "content_filter",
   IMAGE_RECITATION: "content_filter",
+  // A rule of Google's stopped the answer; and an account that Google has limited for what it asked for.
+  ESCALATION: "content_filter",
+  PUP_LIMITED_DISABLED: "content_filter",
   // The first two have nothing that could run, the third a call to a tool that was not offered, the last more calls than
   // Google allows.
   MALFORMED_FUNCTION_CALL: "malformed_call",

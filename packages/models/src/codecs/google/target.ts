@@ -33,12 +33,16 @@ export interface GoogleCompat {
   thinking?: "level" | "budget" | "none";
   /** Thinking levels that the model does not have, e.g. `["MINIMAL"]`. Default: by its name. */
   lacksLevels?: readonly string[];
+  /** Whether it has the level `XHIGH`. Default: by its name. */
+  xhigh?: boolean;
   /** Whether a budget of 0 is refused. Default: for Pro models. */
   alwaysThinks?: boolean;
   /** Whether frequency and presence penalties are accepted. Default: true. */
   penalties?: boolean;
   /** The role of the system prompt: `user` for a model that takes none (Gemma before version 4). Default: `system`. */
   systemRole?: "system" | "user";
+  /** Whether an answer that was too long for one request is continued with its token. Default: true. Otherwise it is sent back. */
+  resumesPauses?: boolean;
   /** Call ids: sent back if they were received (default), always sent (Claude and gpt-oss behind Google), or never sent. */
   callIds?: "echo" | "always" | "never";
   /** Vertex: stream the arguments of calls. */
@@ -56,9 +60,11 @@ export interface GoogleTraits {
   ownSignatures: boolean;
   thinking: "level" | "budget" | "none";
   lacksLevels: readonly string[];
+  xhigh: boolean;
   alwaysThinks: boolean;
   penalties: boolean;
   systemRole: "system" | "user";
+  resumesPauses: boolean;
   callIds: "echo" | "always" | "never";
   streamArguments: boolean;
   resultKey: "output" | "result";
@@ -90,6 +96,8 @@ export function googleTraits(target: Target): GoogleTraits {
   const vertex = compat.variant === "vertex";
   // Pro models cannot stop thinking.
   const pro = /-pro\b/i.test(model);
+  const hydrogen = /gemini-4-hydrogen\b/i.test(model);
+  const fromLow = pro || hydrogen || (version >= 3.7 && /-flash\b(?!-lite)/i.test(model));
   return {
     vertex,
     path: pathOf(target, compat, vertex),
@@ -99,12 +107,14 @@ export function googleTraits(target: Target): GoogleTraits {
     ownSignatures: compat.ownSignatures ?? true,
     thinking: compat.thinking ?? (current ? "level" : version >= 2.5 ? "budget" : "none"),
     lacksLevels: compat.lacksLevels ?? [
-      ...(pro ? ["MINIMAL"] : []),
+      ...(fromLow ? ["MINIMAL"] : []),
       ...(/gemini-3-pro/i.test(model) ? ["MEDIUM"] : []),
     ],
+    xhigh: compat.xhigh ?? hydrogen,
     alwaysThinks: compat.alwaysThinks ?? pro,
     penalties: compat.penalties ?? true,
     systemRole: compat.systemRole ?? "system",
+    resumesPauses: compat.resumesPauses ?? true,
     callIds: compat.callIds ?? "echo",
     resultKey: compat.resultKey ?? "output",
     streamArguments: vertex && compat.streamArguments === true,
@@ -174,6 +184,8 @@ export const generationKeys: ReadonlySet<string> = new Set([
   "mediaResolution",
   "speechConfig",
   "imageConfig",
+  "audioTranscriptionConfig",
+  "translationConfig",
   "candidateCount",
   "responseLogprobs",
   "logprobs",
@@ -185,6 +197,7 @@ export const generationKeys: ReadonlySet<string> = new Set([
   "responseMimeType",
   "responseSchema",
   "responseJsonSchema",
+  "responseFormat",
 ]);
 
 /** Options of Vertex AI that the Gemini API refuses. */

@@ -4,7 +4,7 @@
 // model lacks other levels.
 
 import type { JsonObject, Settings } from "@rondo/core";
-import { type UpToHigh, upToHigh } from "../levels.ts";
+import { levelFor, type UpToHigh, upToHigh } from "../levels.ts";
 import type { Warn } from "../warn.ts";
 import type { GoogleTraits } from "./target.ts";
 
@@ -40,15 +40,16 @@ export function googleThinking(
   }
   const include = { includeThoughts: true };
   if (typeof reasoning === "object") return { ...include, thinkingBudget: reasoning.budgetTokens };
-  const known = upToHigh(reasoning, warn);
-  if (!byLevel) return { ...include, thinkingBudget: budgets[known] };
-  const level = nearest(known.toUpperCase(), traits.lacksLevels);
+  if (!byLevel) return { ...include, thinkingBudget: budgets[upToHigh(reasoning, warn)] };
+  const lacking = traits.xhigh ? traits.lacksLevels : ["XHIGH", ...traits.lacksLevels];
+  const known = lacking.includes("XHIGH") ? upToHigh(reasoning, warn) : levelFor(reasoning, ["max"], warn);
+  const level = nearest(known.toUpperCase(), lacking);
   if (level !== known.toUpperCase())
     warn("adjusted_setting", `${model} has no ${known} thinking; it was asked for ${level}`);
   return { ...include, thinkingLevel: level };
 }
 
-const levels: readonly string[] = ["MINIMAL", "LOW", "MEDIUM", "HIGH"];
+const levels: readonly string[] = ["MINIMAL", "LOW", "MEDIUM", "HIGH", "XHIGH"];
 
 /** The level itself, or else the next available level above it, or below. */
 function nearest(level: string, lacking: readonly string[]): string {

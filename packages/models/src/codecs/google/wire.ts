@@ -31,6 +31,7 @@ export interface GoogleCandidate {
   content?: { role?: string; parts?: GooglePart[] };
   finishReason?: string;
   finishMessage?: string;
+  continuationToken?: string;
   safetyRatings?: { category?: string; probability?: string; blocked?: boolean }[];
   groundingMetadata?: JsonObject;
   urlContextMetadata?: JsonObject;

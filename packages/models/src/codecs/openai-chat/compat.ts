@@ -19,8 +19,8 @@ export interface OpenaiChatCompat {
   systemFirstOnly: boolean;
   /**
    * The field in which reasoning is sent back to the model that wrote it; `think_tags` is a `<think>` block at the start of
-   * the content, `reasoning_text` is sent only together with its `reasoning_opaque`. A wrong field is refused as unknown.
-   * Default: `none` (F104, F105, F108).
+   * the content, `thinking_parts` a part of the content, `reasoning_text` is sent only together with its
+   * `reasoning_opaque`. A wrong field is refused as unknown. Default: `none` (F104, F105, F108).
    */
   echoReasoning:
     | "none"
@@ -28,10 +28,14 @@ export interface OpenaiChatCompat {
     | "reasoning"
     | "reasoning_details"
     | "reasoning_text"
-    | "think_tags";
+    | "think_tags"
+    | "thinking_parts";
   /** With which messages reasoning is sent back. Default: `tool_calls`; signed or encrypted reasoning is always sent with all (F104). */
   echoReasoningOn: "tool_calls" | "all";
-  /** What the field contains for a tool turn without reasoning by this model. Default: nothing is sent (F104). */
+  /**
+   * What the field contains with messages that must have reasoning and have none of this model's. Default: nothing is sent
+   * (F104).
+   */
   reasoningFill: string | null;
   /**
    * The form of call ids; `functions` counts the calls of the conversation and includes the tool's name, as Kimi was
@@ -77,13 +81,15 @@ export interface OpenaiChatCompat {
   /** Whether a request may have both an output schema and tools; otherwise the schema is left out. Default: true (F144). */
   structuredWithTools: boolean;
   /**
-   * How effort is requested: OpenAI's `reasoning_effort`, OpenRouter's `reasoning` object, `thinking: {type}` (`enabled`,
-   * or `adaptive` with `thinking_adaptive`), `enable_thinking`, or that inside `chat_template_kwargs`. Default:
-   * `reasoning_effort`.
+   * How effort is requested: OpenAI's `reasoning_effort`, OpenRouter's `reasoning` object, Together's `reasoning: {enabled}`
+   * (`reasoning_enabled`), `thinking: {type}` (`enabled`, or `adaptive` with `thinking_adaptive`), `enable_thinking`, or that
+   * inside `chat_template_kwargs`. Where a server both switches thinking by `reasoning_enabled` or `thinking` and has
+   * `efforts`, `reasoning_effort` is sent beside it. Default: `reasoning_effort`.
    */
   reasoningParam:
     | "reasoning_effort"
     | "reasoning"
+    | "reasoning_enabled"
     | "thinking"
     | "thinking_adaptive"
     | "enable_thinking"
@@ -190,6 +196,7 @@ function compatFrom(given: NonNullable<Target["compat"]>): OpenaiChatCompat {
       "reasoning_details",
       "reasoning_text",
       "think_tags",
+      "thinking_parts",
     ]),
     echoReasoningOn: oneOf(given.echoReasoningOn, ["tool_calls", "all"]),
     reasoningFill: typeof given.reasoningFill === "string" ? given.reasoningFill : null,
@@ -210,6 +217,7 @@ function compatFrom(given: NonNullable<Target["compat"]>): OpenaiChatCompat {
     reasoningParam: oneOf(given.reasoningParam, [
       "reasoning_effort",
       "reasoning",
+      "reasoning_enabled",
       "thinking",
       "thinking_adaptive",
       "enable_thinking",

@@ -104,8 +104,9 @@ export function learned(
   if (missingReasoning.test(words)) {
     if (compat.echoReasoning !== "reasoning_content" || compat.reasoningFill === null)
       return { ...target.compat, echoReasoning: "reasoning_content", reasoningFill: "" };
-    // Some servers treat an empty string as missing.
-    return compat.reasoningFill === "" ? { ...target.compat, reasoningFill: " " } : undefined;
+    // Some servers treat an empty string as missing; some require reasoning of answers without calls as well.
+    if (compat.reasoningFill === "") return { ...target.compat, reasoningFill: " " };
+    return compat.echoReasoningOn === "all" ? undefined : { ...target.compat, echoReasoningOn: "all" };
   }
   const lacking = lacksLevels(words, target);
   if (lacking !== undefined) return lacking;

@@ -166,7 +166,10 @@ function assistantPiece(message: AssistantMessage, room: ChatRoom): ChatPiece | 
   const together = compat.singleCalls ? calls.slice(0, 1) : calls;
   const json = jsonOf({
     role: "assistant",
-    content: contentOf(said.parts, blank && thought === "" ? nothing : thought + text),
+    content: contentOf(
+      [...thoughtParts(said, compat), ...said.parts],
+      blank && thought === "" ? nothing : thought + text,
+    ),
     ...(audio === undefined ? {} : { audio: { id: audio } }),
     ...(calls.length === 0 ? {} : { tool_calls: together }),
     // Only the server that sent them gets them back.
@@ -232,6 +235,13 @@ function sentText({ text, calls }: Said, { target, compat, warn }: ChatRoom): st
   return "";
 }
 
+/** Reasoning as the first part of the content, if this server requires it there. Mistral takes one such part, and no second. */
+function thoughtParts({ reasoning, calls }: Said, compat: OpenaiChatCompat): Json[] {
+  if (compat.echoReasoning !== "thinking_parts" || reasoning === "") return [];
+  if (compat.echoReasoningOn !== "all" && calls.length === 0) return [];
+  return [{ type: "thinking", thinking: [textPart(reasoning)] }];
+}
+
 /** Reasoning as a block at the start of the content, if this server requires it there. */
 function thoughtTags({ reasoning, calls }: Said, compat: OpenaiChatCompat): string {
   if (compat.echoReasoning !== "think_tags" || reasoning === "") return "";
@@ -242,13 +252,13 @@ function thoughtTags({ reasoning, calls }: Said, compat: OpenaiChatCompat): stri
 function echoed({ reasoning, details, opaque, calls }: Said, compat: OpenaiChatCompat): JsonObject {
   const hasCalls = calls.length > 0;
   const field = compat.echoReasoning;
-  if (field === "none" || field === "think_tags") return {};
+  if (field === "none" || field === "think_tags" || field === "thinking_parts") return {};
   if (field === "reasoning_details") return details.length === 0 ? {} : { reasoning_details: details };
   if (field === "reasoning_text")
     return opaque === undefined ? {} : { reasoning_text: reasoning, reasoning_opaque: opaque };
   if (!hasCalls && compat.echoReasoningOn !== "all") return {};
   if (reasoning !== "") return { [field]: reasoning };
-  return hasCalls && compat.reasoningFill !== null ? { [field]: compat.reasoningFill } : {};
+  return compat.reasoningFill === null ? {} : { [field]: compat.reasoningFill };
 }
 
 function wireCall(call: ToolCallPart, own: boolean, room: ChatRoom): JsonObject {

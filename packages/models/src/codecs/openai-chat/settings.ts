@@ -13,6 +13,7 @@ import {
   type Body,
   effortOf,
   heldSchema,
+  leastOf,
   leaveOut,
   providerOptions,
   schemaRoom,
@@ -118,8 +119,13 @@ function reasoningParam(
         reasoning:
           asked === "off" ? { enabled: false } : { effort: effortOf(asked, target, warnings) ?? null },
       };
+    case "reasoning_enabled":
+      return { reasoning: { enabled: asked !== "off" }, ...effortBeside(asked, target, compat, warnings) };
     case "thinking":
-      return { thinking: { type: asked === "off" ? "disabled" : "enabled" } };
+      return {
+        thinking: { type: asked === "off" ? "disabled" : "enabled" },
+        ...effortBeside(asked, target, compat, warnings),
+      };
     case "thinking_adaptive":
       return { thinking: { type: asked === "off" ? "disabled" : "adaptive" } };
     case "enable_thinking":
@@ -133,6 +139,17 @@ function reasoningParam(
       unsupported("reasoning", target, warnings);
       return {};
   }
+}
+
+/** The effort beside a switch that is on, if the server has both. */
+function effortBeside(
+  asked: NonNullable<ModelRequest["settings"]["reasoning"]>,
+  target: Target,
+  compat: OpenaiChatCompat,
+  warnings: Warning[],
+): Body {
+  if (asked === "off" || compat.efforts.length === 0) return {};
+  return { reasoning_effort: known(effortOf(asked, target, warnings), target, compat, warnings) };
 }
 
 /** The requested effort, or the one that this request must have instead. */
@@ -153,7 +170,7 @@ function askedReasoning(
 
 const efforts: readonly string[] = ["none", ...levels];
 
-/** The nearest level of effort that this server knows. Thinking that cannot be switched off stays on, with a warning. */
+/** The nearest level of effort that this server knows. Thinking that cannot be switched off gets the least, with a warning. */
 function known(
   effort: string | undefined,
   target: Target,
@@ -162,10 +179,8 @@ function known(
 ): string | undefined {
   const { efforts: has } = compat;
   if (effort === undefined || has.length === 0 || has.includes(effort)) return effort;
-  if (effort === "none") {
-    unsupported("reasoning off", target, warnings);
-    return undefined;
-  }
+  const [least = effort] = has;
+  if (effort === "none") return leastOf(least, target, warnings);
   const far = (word: string): number => {
     const at = efforts.indexOf(word);
     return at === -1 ? 0.5 : Math.abs(at - efforts.indexOf(effort)) + (word === "none" ? efforts.length : 0);

@@ -314,20 +314,20 @@ function addCall(call: ToolCallPart, own: boolean, items: Items, ids: IdForm): v
   // What did not arrive whole cannot be sent as the server's own: such a call is sent as a plain one (F029).
   const broken = call.argsError !== undefined;
   const id = textIn(opaque?.id);
-  if (isCustom(call, own)) {
-    items.add(
-      { type: "custom_tool_call", call_id: callId, name, input: textIn(call.args.input) ?? "" },
-      form(id, "ctc"),
-      opaque?.after,
-    );
-    return;
-  }
   // The members that say where its tool is declared and who called it are needed for a broken call as well: it is refused
   // without them.
   const rest: JsonObject = {};
   for (const member of ["namespace", "caller"]) {
     const value = opaque?.[member];
     if (value !== undefined) rest[member] = value;
+  }
+  if (isCustom(call, own)) {
+    items.add(
+      { type: "custom_tool_call", call_id: callId, name, input: textIn(call.args.input) ?? "", ...rest },
+      form(id, "ctc"),
+      opaque?.after,
+    );
+    return;
   }
   items.add(
     { type: "function_call", call_id: callId, name, arguments: argumentsText(call), ...rest },

@@ -22,7 +22,8 @@ export function effortOf(
   warnings: Warning[],
 ): Effort | undefined {
   if (asked === undefined) return undefined;
-  if (asked === "off") return "none";
+  if (asked === "off")
+    return learnedLacks(target).includes("none") ? leastOf("low", target, warnings) : "none";
   if (typeof asked === "string")
     return levelFor(asked, learnedLacks(target), (code, message) => void warnings.push({ code, message }));
   const { budgetTokens } = asked;
@@ -33,6 +34,15 @@ export function effortOf(
     message: `a reasoning budget of ${budgetTokens} tokens cannot be asked for here; effort "${level}" is asked for in its place`,
   });
   return level;
+}
+
+/** The least effort of a model that always reasons, in place of none. With a warning. */
+export function leastOf<E extends string>(effort: E, target: Target, warnings: Warning[]): E {
+  warnings.push({
+    code: "adjusted_setting",
+    message: `${target.origin.model} always reasons: effort "${effort}" was asked for in place of none`,
+  });
+  return effort;
 }
 
 /** Warns that a setting is left out. @param code if a setting of this kind has one of its own */

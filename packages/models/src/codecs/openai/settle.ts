@@ -3,12 +3,17 @@
 
 import type { AssistantMessage, Part } from "@rondo/core";
 import { namelessFault } from "../../answer/blocks.ts";
-import { freshId } from "./names.ts";
+import { freshId, nameTable } from "./names.ts";
+import { unwrapped } from "./wrapped-calls.ts";
 
 export function settle(message: AssistantMessage): AssistantMessage {
   if (!message.content.some((part) => part.type === "tool_call")) return message;
   const seen = new Set<string>();
-  const content = message.content.map((part): Part => {
+  const names = nameTable(message.origin);
+  const parts = message.content.flatMap((part): readonly Part[] =>
+    part.type === "tool_call" ? unwrapped(part, names) : [part],
+  );
+  const content = parts.map((part): Part => {
     if (part.type !== "tool_call") return part;
     const id = part.id === "" || seen.has(part.id) ? freshId() : part.id;
     seen.add(id);

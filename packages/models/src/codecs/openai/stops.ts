@@ -53,6 +53,8 @@ export const openaiChatStops: { readonly [word: string]: StopKind } = {
   image_safety: "content_filter",
   image_prohibited_content: "content_filter",
   image_recitation: "content_filter",
+  escalation: "content_filter",
+  pup_limited_disabled: "content_filter",
   content_filtered: "content_filter",
   error_toxic: "content_filter",
   guardrail_intervened: "content_filter",

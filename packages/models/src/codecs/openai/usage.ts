@@ -11,17 +11,22 @@ type Count = { [K in keyof Usage]: number | undefined };
 export function chatUsage(given: Json | undefined): Count {
   const usage = objectIn(given);
   if (usage === undefined) return {};
-  // Gateways that speak Responses to the server behind them may leave its names.
-  const prompt = objectIn(usage.prompt_tokens_details ?? usage.input_tokens_details);
+  // Mistral has both spellings; gateways that speak Responses to the server behind them may leave its names.
+  const prompt =
+    objectIn(usage.prompt_tokens_details ?? usage.input_tokens_details) ??
+    objectIn(usage.prompt_token_details);
   const completion = objectIn(usage.completion_tokens_details ?? usage.output_tokens_details);
   return whole(usage, {
     // Gateways to Claude may use its names, and its way of counting.
     inputTokens: countIn(usage.prompt_tokens) ?? readOfClaude(usage),
-    outputTokens: countIn(usage.completion_tokens) ?? countIn(usage.output_tokens),
+    outputTokens:
+      withReasoning(countIn(usage.completion_tokens), countIn(usage.reasoning_tokens)) ??
+      countIn(usage.output_tokens),
     cachedInputTokens:
       countIn(prompt?.cached_tokens) ??
       countIn(usage.prompt_cache_hit_tokens) ??
       countIn(usage.cached_tokens) ??
+      countIn(usage.num_cached_tokens) ??
       countIn(usage.cache_read_input_tokens),
     cacheWriteTokens: written(usage, prompt),
     reasoningTokens: countIn(completion?.reasoning_tokens) ?? countIn(usage.reasoning_tokens),
@@ -75,6 +80,12 @@ function whole(usage: JsonObject, told: Count): Count {
   if (count.reasoningTokens === undefined && [read, write, read + write].includes(beside))
     return { ...count, inputTokens: inputTokens + beside };
   return { ...count, outputTokens: outputTokens + beside, reasoningTokens: beside };
+}
+
+/** If there was more reasoning than completion, it is counted separately, and not in the total: Perplexity's place for it. */
+function withReasoning(completion: number | undefined, reasoning: number | undefined): number | undefined {
+  if (completion === undefined || reasoning === undefined || reasoning <= completion) return completion;
+  return completion + reasoning;
 }
 
 /** If more was read from the cache than the whole input, the cache is counted separately. */

@@ -58,7 +58,7 @@ function asFields(value: unknown): unknown {
 }
 
 const requestKeys = new Set(
-  "contents systemInstruction tools toolConfig safetySettings generationConfig cachedContent labels serviceTier store modelArmorConfig".split(
+  "contents systemInstruction tools toolConfig safetySettings generationConfig cachedContent labels serviceTier store modelArmorConfig continuationToken".split(
     " ",
   ),
 );

@@ -24,6 +24,8 @@ export interface ChatRules {
   objectArguments?: boolean;
   /** Databricks: reasoning is a part of an answer's content. */
   reasoningParts?: boolean;
+  /** Mistral: an answer's content may begin with its thinking. */
+  thinkingFirst?: boolean;
 }
 
 const nameForm = /^[a-zA-Z0-9_-]{1,64}$/;
@@ -272,6 +274,7 @@ function checkContent(message: JsonObject, path: string, rules: ChatRules, say: 
     const part = objectIn(one);
     const type = String(part?.type);
     if (rules.reasoningParts === true && role === "assistant" && type === "reasoning") continue;
+    if (rules.thinkingFirst === true && role === "assistant" && type === "thinking" && at === 0) continue;
     if (part?.type === "image_url" && role !== "user")
       say(
         path,

@@ -80,7 +80,8 @@ export const hostedPersonalities: { readonly [server: string]: ServerPersonality
       chat: { refusedFields: ["reasoning_content", "reasoning_details"], stringContent: true },
       noNullContent: true,
       noSchemaWithTools: true,
-      refused: ["presence_penalty", "frequency_penalty", "logit_bias", "top_k"],
+      refused: ["top_k"],
+      efforts: ["none", "low", "medium", "high"],
     },
     style: {
       reasoning: "reasoning",

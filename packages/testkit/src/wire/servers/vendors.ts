@@ -50,7 +50,7 @@ export const vendorPersonalities: { readonly [server: string]: ServerPersonality
   },
   mistral: {
     rules: {
-      chat: { mistral: true, refusedFields: [...reasoningFields, ...copilotFields] },
+      chat: { mistral: true, thinkingFirst: true, refusedFields: [...reasoningFields, ...copilotFields] },
       noNullContent: true,
       fields: [
         "model",
@@ -70,6 +70,12 @@ export const vendorPersonalities: { readonly [server: string]: ServerPersonality
         "n",
         "safe_prompt",
         "prompt_mode",
+        "reasoning_effort",
+        "metadata",
+        "prediction",
+        "prompt_cache_key",
+        "service_tier",
+        "guardrails",
       ],
     },
     style: {
