@@ -427,6 +427,15 @@ describe("patterns", () => {
     expect(await allowed({ like: {} }, proto)).toBe(false);
   });
 
+  test("of one version covers the calls of that one, and those of a tool that is gone", () => {
+    const press = { name: "press", args: {}, check: { ok: true } };
+    const given = { id: "g", tool: "press", version: "1" };
+    expect(covers(given, press, { version: "1" })).toBe(true);
+    expect(covers(given, press, { version: "2" })).toBe(false);
+    expect(covers(given, press, {})).toBe(false);
+    expect(covers(given, press)).toBe(true);
+  });
+
   test("no text makes a pattern slow: a backtracking matcher would not finish here", async () => {
     const pattern = "*a".repeat(400);
     expect(await allowed({ like: { text: pattern } }, { text: `${"a".repeat(2_000)}b` })).toBe(false);

@@ -1,6 +1,6 @@
 // How calls are closed, and how a run ends: the pure rooms, on states made by hand.
 
-import type { Action, Call, Fact } from "@rondo/core";
+import type { Action, Call, Fact, Rule, Rules } from "@rondo/core";
 import { describe, expect, test } from "vitest";
 import {
   abandonedResult,
@@ -35,6 +35,12 @@ function factOf(action: Action | undefined): Fact {
   if (action?.do !== "record" || action.facts.length !== 1) throw new Error("one fact was expected");
   return action.facts[0] as Fact;
 }
+
+type Judge = NonNullable<Rule["judge"]>;
+const ruledBy = (judge: Judge): Rules => ({ ...rules, list: [{ name: "reader", version: 1, judge }] });
+const fails: Judge = () => {
+  throw new Error("it broke");
+};
 
 describe("closing calls", () => {
   const three = [finished("5.0"), callOf("5.1"), callOf("5.2", { startedAt: 3 })];
@@ -367,6 +373,16 @@ describe("an answer that arrives together with an abort", () => {
     expect(unjudged(" ", [])).toMatchObject({ store: false });
   });
 
+  test("is not stored if a rule will not have it read, or cannot say", () => {
+    const turn = { seq: 5, message: answerOf([{ type: "text", text: "words" }]), calls };
+    const by = (judge: Judge): Fact => factOf(unjudgedAfterAbort(stateOf({ abort, turn }), ruledBy(judge)));
+    expect(by(() => ({ follows: { do: "finish" }, store: false, evidence: {} }))).toMatchObject({
+      store: false,
+    });
+    expect(by(fails)).toMatchObject({ store: false });
+    expect(by(() => undefined)).toMatchObject({ store: true });
+  });
+
   test("is judged once", () => {
     expect(unjudgedAfterAbort(acting(calls), rules)).toBeUndefined();
     expect(unjudgedAfterAbort(stateOf(), rules)).toBeUndefined();
@@ -430,6 +446,34 @@ describe("the end of a run", () => {
     expect(factOf(endAborted(stateOf(), rules))).toMatchObject({
       end: { reason: "aborted", evidence: { reason: "" } },
     });
+  });
+
+  test("keeps no part that a rule will not have read, or cannot say: it is asked as if the part were a whole answer", () => {
+    const unfinished = answerOf([{ type: "text", text: "a part" }]);
+    const state = stateOf({ abort: { at: 1, reason: "enough" }, unfinished });
+    const kept = (judge: Judge): unknown =>
+      (factOf(endAborted(state, ruledBy(judge))) as { keep?: unknown }).keep;
+    expect(kept(fails)).toBeUndefined();
+    const asked: unknown[] = [];
+    const asking: Judge = (_memory, { run }) => void asked.push(run?.turn);
+    expect(kept(asking)).toStrictEqual({ ...unfinished, stop: { kind: "aborted" } });
+    const message = { ...unfinished, stop: { kind: "end_turn", wire: "end_turn" } };
+    expect(asked).toStrictEqual([{ seq: state.seq, message, calls: [] }]);
+    const secret: Judge = () => ({ follows: { do: "finish" }, store: false, evidence: {} });
+    expect(kept(secret)).toBeUndefined();
+  });
+
+  test("keeps no part in the history if a landing's answers are not stored, but has it as its text", () => {
+    const part = answerOf([{ type: "text", text: "a part" }]);
+    const landing = { reason: "max_steps", ...because } as const;
+    const at = (run: object, keepOut: boolean): Fact => {
+      const state = stateOf(run, {}, { landing: { omitTools: false, keepOut } });
+      return factOf(end(state, { reason: "max_steps", ...because }, part));
+    };
+    expect(at({ landing }, true)).toMatchObject({ text: "a part" });
+    expect(at({ landing }, true)).not.toHaveProperty("keep");
+    expect(at({ landing }, false)).toMatchObject({ text: "a part", keep: part });
+    expect(at({}, true)).toMatchObject({ keep: part });
   });
 
   test("by an abort because of an error has that error", () => {

@@ -59,6 +59,16 @@ describe("the time to wake", () => {
     expect(wakeTime(stateOf({ landing }, { now: 50 }), withRules(at(80)))).toBeUndefined();
   });
 
+  test("is a rule's also while a landing waits for a tool or a summary, but not for its last answer", () => {
+    const waking = (run: object): number | undefined =>
+      wakeTime(stateOf({ landing, ...run }, { now: 50 }), withRules({ name: "clock", wakeAt: () => 80 }));
+    const call = { startedAt: 1, attempt: 1, step: 1, model: 0 };
+    // A summary that waits for its retry does not if the time is up before.
+    expect(waking({ compacting: {} })).toBe(80);
+    expect(waking({ call })).toBe(80);
+    expect(waking({ call: { ...call, lands: true } })).toBeUndefined();
+  });
+
   test("of a rule comes from its own memory", () => {
     const clock = (name: string): Bare => ({ name, wakeAt: (memory) => memory as number });
     expect(wakeTime(stateOf({}, { now: 1, memories: [70, 60] }), withRules(clock("a"), clock("b")))).toBe(60);

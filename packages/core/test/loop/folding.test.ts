@@ -568,6 +568,21 @@ describe("a judgement", () => {
     expect(judged({ turn: turn([text], [], pause) }, ended).run).toMatchObject({ paused: false, steps: 1 });
   });
 
+  test("of a landing's answer makes it the run's text although it is not stored, unless nobody may read it", () => {
+    const lastText = (change: object, lands: boolean, keepOut?: boolean): string | undefined => {
+      const landing = keepOut === undefined ? {} : { landing: { omitTools: false, keepOut } };
+      const open = { ...turn([text]), ...(lands ? { lands } : {}) } as Run["turn"];
+      const record = { type: "turn_judged", verdicts: [], follows: { do: "act" }, store: false, ...because };
+      return fold(stateOf({ lastText: "before", turn: open }, {}, landing), { ...record, ...change }).run?.lastText;
+    };
+    expect(lastText({}, true, true)).toBe("so");
+    expect(lastText({ withheld: true }, true, true)).toBe("before");
+    expect(lastText({}, true, false)).toBe("before");
+    expect(lastText({}, true)).toBe("before");
+    expect(lastText({}, false, true)).toBe("before");
+    expect(lastText({ store: true }, true)).toBe("so");
+  });
+
   test("gives each call its verdict, once, and keeps the turn open for them", () => {
     const calls = [callOf("5.0"), callOf("5.1", { verdict: { do: "answer", code: "limit", text: "no" } })];
     const after = judged({ turn: turn([text], calls) }, { verdicts: [{ do: "run", rule: "r" }] });

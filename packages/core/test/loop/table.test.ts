@@ -280,6 +280,16 @@ describe("a run that is ready", () => {
     expect(asks({ prepared: { step: 2, model: 0 } })).toMatchObject({ model: 1 });
     expect(asks({ notes: ["look"] })).toMatchObject({ shape: { notes: 1 } });
   });
+
+  test("says in the request's shape that its model is told of offered tools in place, if it can be", () => {
+    const by = (models: unknown[], run: object = {}): unknown =>
+      said(stateOf(run, {}, { models: models as never }));
+    const origin = { api: "checked", provider: "checked", model: "checked" };
+    const [able, unable] = [{ origin, facts: { offersInPlace: true } }, { origin }];
+    expect(by([able])).toMatchObject({ shape: { offersInPlace: true } });
+    expect(by([able, unable], { model: 1 })).not.toHaveProperty("shape.offersInPlace");
+    expect(by([{ origin, facts: {} }])).not.toHaveProperty("shape.offersInPlace");
+  });
 });
 
 describe("a run that acts", () => {

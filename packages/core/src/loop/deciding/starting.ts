@@ -72,7 +72,6 @@ export function callHooks(state: RunState, rules: Rules): Action | undefined {
 
 function hookFor(call: Call, options: RunOptions): "permission" | "beforeTool" | "afterTool" | undefined {
   if (call.result !== undefined) return call.settled ? undefined : "afterTool";
-  if (call.startedAt !== undefined || call.verdict?.do !== "run") return undefined;
   const permission = permissionOf(call, options);
   if (permission === "unasked") return "permission";
   // Before an approval is requested, so that what is approved is what runs.
