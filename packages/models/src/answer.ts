@@ -374,6 +374,7 @@ export class Answer {
   #callBlock(key: BlockKey): CallBlock {
     const known = this.#blocks.get(key);
     if (known?.type === "tool_call") return known;
+    if (known !== undefined) this.#moveAside(key, known);
     const block: CallBlock = {
       type: "tool_call",
       id: "",
@@ -386,6 +387,14 @@ export class Answer {
     this.#blocks.set(key, block);
     this.#untold = block;
     return block;
+  }
+
+  /** Where a server mixes kinds under one key, a call has the key, because its pieces are found by it alone; the block before it keeps its place. */
+  #moveAside(key: BlockKey, known: Block): void {
+    const blocks = [...this.#blocks];
+    this.#blocks.clear();
+    for (const [one, block] of blocks)
+      this.#blocks.set(block === known ? `${key}/${known.type}` : one, block);
   }
 
   #parts(isCut: (block: CallBlock) => boolean): Part[] {

@@ -573,7 +573,8 @@ describe("a judgement", () => {
       const landing = keepOut === undefined ? {} : { landing: { omitTools: false, keepOut } };
       const open = { ...turn([text]), ...(lands ? { lands } : {}) } as Run["turn"];
       const record = { type: "turn_judged", verdicts: [], follows: { do: "act" }, store: false, ...because };
-      return fold(stateOf({ lastText: "before", turn: open }, {}, landing), { ...record, ...change }).run?.lastText;
+      return fold(stateOf({ lastText: "before", turn: open }, {}, landing), { ...record, ...change }).run
+        ?.lastText;
     };
     expect(lastText({}, true, true)).toBe("so");
     expect(lastText({ withheld: true }, true, true)).toBe("before");

@@ -140,6 +140,22 @@ describe("Converse streams", () => {
     ]);
   });
 
+  it("keep what comes before a call at its index: text and thinking have no start of their own", () => {
+    const message = decode([
+      delta(0, { reasoningContent: { text: "hm" } }),
+      delta(0, { text: "I look." }),
+      call(0, "tooluse_A", "weather"),
+      delta(0, { toolUse: { input: '{"a":1}' } }),
+      close(0),
+      end("tool_use"),
+    ]);
+    expect(message.content).toMatchObject([
+      { type: "reasoning", text: "hm" },
+      { type: "text", text: "I look." },
+      { type: "tool_call", id: "tooluse_A", args: { a: 1 } },
+    ]);
+  });
+
   it("take arguments that a gateway sends as a value, not as text (F087)", () => {
     const told = delta(0, { toolUse: { input: { a: 1 } } });
     const message = decode([call(0, "tooluse_A", "weather"), told, close(0), end("tool_use")]);
