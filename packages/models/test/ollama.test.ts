@@ -71,6 +71,14 @@ describe("Ollama's own chat", () => {
     });
   });
 
+  it("removes the closing tag that its parser left before the text, however it is cut", async () => {
+    const pieces = ["</th", "ink>\n\n", "It is ", "5 °C."].map((content) => line({ content }));
+    await withServer(playing([line({ content: "", thinking: "hm" }), ...pieces, done()]), async ({ url }) => {
+      const { text, reasoning } = await hear(ollama("qwen3:8b", { baseURL: url }), ask);
+      expect([text, reasoning]).toEqual(["It is 5 °C.", "hm"]);
+    });
+  });
+
   it("takes equal calls of one line for two, also under one id, and those that a later line repeats for the same", async () => {
     const call = { id: "call_1", function: { name: "roll", arguments: { sides: 6 } } };
     const other = { id: "call_2", function: { name: "roll", arguments: { sides: 8 } } };

@@ -13,12 +13,10 @@ import {
   type Usage,
 } from "@rondo/core";
 import { argsIn } from "../answer/call-args.ts";
-import { Answer } from "../answer.ts";
+import type { Answer } from "../answer.ts";
 import type { Codec, Decoder, Encoder, ErrorResponse, Frame, Target } from "../codec.ts";
 import { parseExact } from "../exact-json.ts";
 import { countIn, listIn, objectIn, parsedFrame, textIn, writtenIn } from "../json-values.ts";
-import { speaksHarmony } from "../prompted/harmony.ts";
-import { ThoughtSplitter } from "../prompted/thoughts.ts";
 import { complaintOf } from "../refusals/complaint.ts";
 import { refusesAnswerLast } from "../refusals/roles.ts";
 import { plainerSchemas } from "../refusals/schema.ts";
@@ -27,12 +25,11 @@ import { isSilent, piecesIn } from "./bare-frames.ts";
 import { bareName } from "./bare-name.ts";
 import { isFlatError, told } from "./flat-errors.ts";
 import { foreignStop } from "./foreign-stops.ts";
+import { answerOf } from "./leaking-answer.ts";
 import { typeOfFile } from "./media-types.ts";
 import { OllamaEncoder } from "./ollama/encode.ts";
-import { freshId } from "./openai/names.ts";
 import { settle } from "./openai/settle.ts";
 import { callsIn, functionIn, wordsOf } from "./openai-chat/chunk.ts";
-import { type HarmonyCalls, HarmonySplitter } from "./openai-chat/harmony.ts";
 import { withRepair, withStreamRepair } from "./with-repair.ts";
 
 /** `POST /api/chat` of Ollama. */
@@ -86,20 +83,15 @@ function errorOf(body: JsonObject): string | undefined {
 class OllamaDecoder implements Decoder {
   finished = false;
   readonly #answer: Answer;
-  readonly #thoughts = new ThoughtSplitter();
-  /** For gpt-oss, whose channels leak into the text if the server's own parser fails (F236). */
-  readonly #harmony: HarmonySplitter | undefined;
   #calls = 0;
-  /** How many calls were found in the channels. */
-  #leaked = 0;
   /** How often each call with an id was sent. */
   #told: ReadonlyMap<string, number> = new Map();
   #reason: string | undefined;
 
   constructor(target: Target, emit: (event: ModelEvent) => void) {
-    this.#answer = new Answer(target, emit);
-    if (speaksHarmony(target.origin.model))
-      this.#harmony = new HarmonySplitter((kind, text) => this.#say(kind, text), this.#leaks());
+    // A model's thinking, or gpt-oss's channels, are left in the text if the server's own parser does not know them (F236).
+    const compat = { thinkTags: "leading", ...target.compat };
+    this.#answer = answerOf({ ...target, compat }, emit, bareName);
   }
 
   push(frame: Frame): void {
@@ -139,7 +131,7 @@ class OllamaDecoder implements Decoder {
     // `response` is the text on Ollama's other endpoint (`/api/generate`), which some proxies use.
     const generated = objectIn(body.response) === undefined ? body.response : undefined;
     const content = wordsOf(message?.content ?? generated ?? "");
-    if (content) this.#content(content);
+    if (content) this.#answer.text("text", content);
     this.#newCalls(callsIn(message ?? {}).map(objectIn));
     for (const data of [...listIn(message?.images), body.image].map(textIn)) if (data) this.#picture(data);
     this.#answer.count({
@@ -147,10 +139,6 @@ class OllamaDecoder implements Decoder {
       outputTokens: countIn(body.eval_count),
     });
     if (body.done !== true) return;
-    this.#text(this.#thoughts.end());
-    this.#harmony?.end();
-    // If the server told calls as well, only those count.
-    if (this.#calls > 0) for (let nth = this.#leaked; nth > 0; nth -= 1) this.#answer.drop(`leaked/${nth}`);
     this.#reason = textIn(body.done_reason);
     this.finished = true;
   }
@@ -174,16 +162,6 @@ class OllamaDecoder implements Decoder {
     return this.#answer.usage;
   }
 
-  #content(text: string): void {
-    if (this.#harmony === undefined) this.#text(this.#thoughts.push(text));
-    else this.#harmony.push(text);
-  }
-
-  #text({ reasoning, body }: { reasoning: string; body: string }): void {
-    this.#say("reasoning", reasoning);
-    this.#say("text", body);
-  }
-
   /** A picture in base64. One that a later line repeats is the same. */
   #picture(data: string): void {
     this.#answer.part(`image/${data}`, {
@@ -191,25 +169,6 @@ class OllamaDecoder implements Decoder {
       mediaType: typeOfFile({ mediaType: "image/png", data }),
       data,
     });
-  }
-
-  #say(kind: "text" | "reasoning", text: string): void {
-    if (text === "") return;
-    if (kind === "reasoning") this.#answer.reasoning("thinking", text);
-    else this.#answer.text("text", text);
-  }
-
-  /** Takes calls found in the channels. */
-  #leaks(): HarmonyCalls {
-    const key = (): string => `leaked/${this.#leaked}`;
-    return {
-      open: (name) => {
-        this.#leaked += 1;
-        this.#answer.call(key(), { id: freshId(), name: bareName(name) });
-      },
-      args: (piece) => this.#answer.args(key(), piece),
-      close: () => this.#answer.callEnd(key()),
-    };
   }
 
   /** The calls of one line that are new. Proxies repeat earlier calls in the last line; two equal calls in one line are two. */
