@@ -47,7 +47,7 @@ function toolsOf(
 ): Pick<ModelRequest, "tools" | "waiting" | "toolChoice"> {
   const { options, run } = state;
   const omits = run.landing !== undefined && options.landing?.omitTools === true;
-  const waiting = omits ? [] : waitingTools(state);
+  const waiting = omits || output?.asked.tools === "none" ? [] : waitingTools(state);
   // The tools stay declared even when they must not be called: their calls are in the history, and the prefix stays the same.
   const tools = toolsWithOutput(omits ? [] : definitionsOf(offeredTools(state)), output?.asked, output?.way, {
     toolless: run.landing !== undefined || run.output !== undefined,

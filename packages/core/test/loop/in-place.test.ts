@@ -1,6 +1,6 @@
 // Tools that results offer, told of in place: what a result names, what waits, and when the front of a request is as before.
 
-import type { Message, ModelRequest, ToolDefinition } from "@rondo/core";
+import type { Call, Message, ModelRequest, State, ToolDefinition } from "@rondo/core";
 import { reduce } from "@rondo/core";
 import { describe, expect, test } from "vitest";
 import type { RequestShape } from "../../src/loop/action.ts";
@@ -8,7 +8,7 @@ import { waitingTools } from "../../src/loop/offered-tools.ts";
 import { Prefix } from "../../src/loop/request/prefix.ts";
 import { requestOf } from "../../src/loop/request.ts";
 import type { RunState } from "../../src/loop/state.ts";
-import { answerOf, recordOf, rules, stateOf, toolOf } from "./support.ts";
+import { acting, answerOf, finished, recordOf, rules, stateOf, toolOf } from "./support.ts";
 
 const definition = (name: string): ToolDefinition => ({ name, description: name, inputSchema: {} });
 const [search, deploy, restart] = ["search", "deploy", "restart"].map(definition) as [
@@ -58,6 +58,13 @@ describe("the front of a request in which tools are told of in place", () => {
     expect(brokeBy(asked([search, deploy], [said, { ...said, offers: ["deploy"] } as Message]))).toBe(front);
   });
 
+  test("is another one if one of its tools changed, be it only the last", () => {
+    const prefix = new Prefix();
+    prefix.note(asked([search, restart], [said]), shape(true));
+    const next = asked([search, deploy], [said, result(["deploy"])]);
+    expect(prefix.note(next, shape(true)).broke).toBe(front);
+  });
+
   test("is another one if the prompt changed, or the result is not new", () => {
     expect(brokeBy(asked([search, deploy], [said, result(["deploy"])], "Be brief."))).toBe(front);
     const prefix = new Prefix();
@@ -81,6 +88,58 @@ describe("a history that a run begins with", () => {
     expect(begun([result(["restart"])], ["deploy"])).toEqual(["deploy", "restart"]);
     expect(begun([{ ...said, offers: ["deploy"] } as Message])).toBeUndefined();
     expect(begun([said], ["deploy"])).toEqual(["deploy"]);
+  });
+});
+
+describe("the result of a call", () => {
+  const tools = ["a", "b", "c"].map((name) => toolOf(name, name === "c" ? {} : { when: "offered" }));
+  const folded = (state: State, fact: object): State => reduce(state, recordOf(fact), rules);
+  /** The results in the history after a turn of two calls, of which the second settles last. */
+  const stored = (offers: (string[] | undefined)[], offered?: string[]): unknown => {
+    const calls = offers.map((names, at) => {
+      const { result: one, ...call } = finished(`5.${at}`);
+      return { ...call, startedAt: 1, result: { ...one, ...(names && { offers: names }) } } as Call;
+    });
+    const { turn } = acting(calls, {}, {}, {}).run;
+    const last = calls.at(-1) as Call;
+    const { result: lastResult, ...open } = last;
+    const before = { ...turn, ...(offered && { offeredBefore: offered.length }) };
+    const state = stateOf(
+      { turn: { ...before, calls: [...calls.slice(0, -1), open] } as never },
+      offered === undefined ? {} : { offered },
+      { tools },
+    );
+    const earlier = calls
+      .slice(0, -1)
+      .flatMap(({ result: one }) => (one as { offers?: string[] }).offers ?? []);
+    const known = [...(offered ?? []), ...earlier];
+    const now = known.length === 0 ? state : { ...state, offered: known };
+    const { history } = folded(now, { type: "tool_finished", call: last.key, result: lastResult });
+    return [...history]
+      .slice(-calls.length)
+      .map((message) => ("offers" in message ? message.offers : "none"));
+  };
+
+  test("names in the history what it was the first to offer, of the tools that waited", () => {
+    expect(stored([["a"], ["b"]])).toEqual([["a"], ["b"]]);
+    expect(stored([["a"], ["a", "b"]])).toEqual([["a"], ["b"]]);
+    expect(stored([["a"], ["a"]])).toEqual([["a"], "none"]);
+    expect(stored([["a", "c"], undefined])).toEqual([["a"], "none"]);
+    expect(stored([["a"], ["a", "b"]], ["a"])).toEqual(["none", ["b"]]);
+    expect(stored([["nobody"], undefined])).toEqual(["none", "none"]);
+  });
+
+  test("is measured against what was offered when its answer came", () => {
+    const message = answerOf([{ type: "tool_call", id: "1", name: "c", args: {}, rawArgs: "{}" }]);
+    const call = { startedAt: 1, attempt: 1, step: 1, model: 0 } as never;
+    const turn = (more: object): unknown =>
+      folded(stateOf({ call }, more, { tools }), {
+        type: "model_finished",
+        message,
+        checks: [{ ok: true, args: {}, keys: null }],
+      }).run?.turn;
+    expect(turn({ offered: ["a", "b"] })).toMatchObject({ offeredBefore: 2 });
+    expect(turn({})).not.toHaveProperty("offeredBefore");
   });
 });
 
@@ -108,5 +167,15 @@ describe("the tools that wait", () => {
     const landing = { landing: { reason: "max_steps", rule: "max_steps", evidence: {} } } as const;
     const omitting = stateOf(landing, {}, { tools, landing: { omitTools: true } as never }) as RunState;
     expect(requestOf(omitting, rules)).not.toHaveProperty("waiting");
+    const typed = (landing: object, more: object): ModelRequest => {
+      const output = { schema: { type: "object" }, decodeRetries: 0, way: "tool", ...more };
+      const run = { landing: { reason: "max_steps", rule: "max_steps", evidence: {} } } as const;
+      return requestOf(stateOf(run, {}, { tools, landing, output } as never) as RunState, rules);
+    };
+    expect(typed({ omitTools: false }, {})).toMatchObject({ tools: [{}, {}], waiting: [{}, {}] });
+    for (const alone of [typed({ omitTools: true }, {}), typed({ omitTools: false }, { tools: "none" })]) {
+      expect(alone.tools).toHaveLength(1);
+      expect(alone).not.toHaveProperty("waiting");
+    }
   });
 });
