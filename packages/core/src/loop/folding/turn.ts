@@ -288,11 +288,11 @@ function newAmong(news: Set<string>, offers: CallResult["offers"], { options }: 
  */
 function kept(state: State, { message, pruned }: Turn, results: readonly ToolMessage[]): Partial<State> {
   const history = state.history.push(message, ...results);
-  const length = state.history.length + 1;
   const tokens = pruned === true ? undefined : countedWith(message);
   // Of a request that a hook made, the history does not tell what was sent.
-  const least = state.options?.hooks.includes("transformContext") ? 0 : history.sum(leastTokens, 0, length);
-  return { history, counted: tokens === undefined || tokens < least ? state.counted : { tokens, length } };
+  const least = state.options?.hooks.includes("transformContext") ? 0 : state.history.sum(leastTokens);
+  if (tokens === undefined || (message.usage?.inputTokens ?? 0) < least) return { history };
+  return { history, counted: { tokens, length: state.history.length + 1 } };
 }
 
 /** Switches to another model, whatever a hook has chosen for the step. */
