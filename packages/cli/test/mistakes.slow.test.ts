@@ -1,9 +1,10 @@
+import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { describe, expect, it } from "vitest";
-import { mind, newestRecords, place, rondo, runWith, start } from "./command.ts";
+import { mind, newestRecords, nodeArgs, place, rondo, runWith, start } from "./command.ts";
 
 /** One clear line, nothing on stdout, no stack. */
 function expectLine(out: { stdout: string; stderr: string }, ...words: readonly string[]): void {
@@ -139,6 +140,25 @@ describe("what the machine lacks", () => {
     const unset = await rondo(at, ["run", "--root", "", "do it"]);
     expectLine(unset, "--root needs the name of a folder");
     expect(unset.code).toBe(2);
+  });
+
+  it("the folder that it was started in", () => {
+    const at = place();
+    const inGone = (...args: string[]): { stdout: string; stderr: string; status: number | null } => {
+      const command = 'mkdir gone && cd gone && rmdir ../gone && exec "$0" "$@"';
+      const given = ["-c", command, process.execPath, ...nodeArgs, ...args];
+      return spawnSync("/bin/sh", given, { cwd: at.root, env: at.env, encoding: "utf8" });
+    };
+    for (const args of [
+      ["run", "--model", "offline", "do it"],
+      ["runs", "--journal", "x.db"],
+    ]) {
+      const out = inGone(...args);
+      expectLine(out, "the folder that you are in does not exist any more", "cd", "--root");
+      expect(out.status).toBe(1);
+    }
+    const elsewhere = inGone("run", "--root", at.root, "--quiet", "--model", "offline", "what is 6*7?");
+    expect(elsewhere).toMatchObject({ status: 0, stdout: expect.stringContaining("42") });
   });
 
   it("a system prompt that cannot be read, and a model module that is none", async () => {

@@ -15,6 +15,7 @@ import {
   stopWhen,
   subAgent,
   textOf,
+  type Usage,
 } from "@rondo/core";
 import { managedContext, steerable } from "@rondo/core/presets";
 import {
@@ -449,6 +450,24 @@ describe("a run", () => {
   test("reports unknown usage as unknown, never as zero", async () => {
     const { usage: used, usd } = await new Agent({ model: scripted([say("ok")]) }).run("go");
     expect([used, usd]).toEqual([{}, undefined]);
+  });
+
+  test("takes no tokens of a request for unknown, as servers send it that did not count: budgets have an end all the same", async () => {
+    const price = { input: 10, output: 100 };
+    for (const [told, known] of [
+      [{ inputTokens: 0, outputTokens: 0 }, {}],
+      [{ inputTokens: 0, outputTokens: 7, cachedInputTokens: 0 }, { outputTokens: 35 }],
+      [{ outputTokens: 7 }, { outputTokens: 35 }],
+    ]) {
+      const script = (_request: unknown, number: number) => [call("look", { number }), usage(told as Usage)];
+      const model = scripted(script, { facts: { price } });
+      const tools = [echo("look", { execute: () => "much to read ".repeat(100) })];
+      const run = await new Agent({ model, tools, budget: { tokens: 1_500 }, maxSteps: 20 }).run("go");
+      expect(run.end).toMatchObject({ reason: "token_budget", evidence: { uncountedCalls: 4 } });
+      expect([run.usage, run.usd]).toEqual([known, undefined]);
+      const costly = await new Agent({ model, tools, budget: { usd: 1 } }).run("go");
+      expect(costly.end).toMatchObject({ reason: "cost_budget", evidence: { usd: "unknown" } });
+    }
   });
 
   test("nudges, hides the tool, and lands if the same call keeps giving the same result", async () => {

@@ -72,7 +72,7 @@ function toolOf(as: string, client: McpClient, given: McpTool, options: McpTools
   return tool({
     name: as,
     description: withoutTags(description),
-    inputSchema: foreignSchema(seen(inputSchema as JsonObject)),
+    inputSchema: foreignSchema(seen((inputSchema ?? {}) as JsonObject)),
     version: versionOf(given),
     effect: readOnlyHint ? "read" : idempotentHint ? "idempotent" : "write",
     permission: options.permission ?? (readOnlyHint ? "allow" : "ask"),

@@ -254,27 +254,46 @@ describe("a client", () => {
     }
   });
 
-  it("whose server gives one page for ever is left after the second", async () => {
+  it.each([
+    ["is empty after the last page", (page: number) => (page < 2 ? `page ${page}` : "")],
+    ["is null after the last page", (page: number) => (page < 2 ? `page ${page}` : null)],
+    ["is the same for ever", () => "again"],
+    ["goes round in a circle", (page: number) => `page ${page % 3}`],
+  ])("whose server's cursor %s has each tool once", async (_, cursorAfter) => {
     let asked = 0;
+    const names = ["look", "hear", "feel"];
     const client: McpClient = {
       listTools: async () => {
-        asked += 1;
-        return { tools: [{ name: "look", inputSchema: { type: "object" } }], nextCursor: "again" };
+        const page = asked++;
+        const name = names[page % 3] ?? "";
+        return { tools: [{ name, inputSchema: {} }], nextCursor: cursorAfter(page) as string };
       },
       callTool: async () => ({}),
     };
-    expect((await mcpTools(client)).map(({ name }) => name)).toEqual(["look", "look_2"]);
-    expect(asked).toBe(2);
+    const told = (await mcpTools(client)).map(({ name }) => name);
+    expect(told).toEqual(names.slice(0, asked));
+    expect(asked).toBeLessThanOrEqual(4);
+  });
+
+  it("whose server has nothing to list has no tools", async () => {
+    const client: McpClient = { listTools: async () => ({}) as never, callTool: async () => ({}) };
+    expect(await mcpTools(client)).toEqual([]);
   });
 
   it("whose server lists a tool that is none gives the others", async () => {
     const look = { name: "look", description: null, inputSchema: null };
     const client: McpClient = {
-      listTools: async () => ({ tools: [null, { inputSchema: {} }, { name: 7 }, look] as never }),
+      listTools: async () => ({
+        tools: [null, { inputSchema: {} }, { name: 7 }, look, { name: "hear" }] as never,
+      }),
       callTool: async () => null as never,
     };
     const tools = await mcpTools(client, { permission: "allow" });
-    expect(tools.map(({ name, definition }) => [name, definition.description])).toEqual([["look", ""]]);
+    const told = tools.map(({ name, definition }) => [name, definition.description]);
+    expect(told).toEqual([
+      ["look", ""],
+      ["hear", ""],
+    ]);
     const agent = new Agent({ model: scripted([call("look"), say("done")]), tools });
     expect((await agent.run("go")).messages[2]).toMatchObject({ role: "tool", isError: false });
   });

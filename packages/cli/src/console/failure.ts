@@ -21,7 +21,7 @@ export function failureOf(
   thrown: unknown,
   env: { readonly [name: string]: string | undefined },
 ): { line: string; code: ExitCode } {
-  const message = joinedLines(messageOf(thrown), " ");
+  const message = joinedLines(isHomeless(thrown) ? homeless : messageOf(thrown), " ");
   const trace =
     env.RONDO_DEBUG === "1" && thrown instanceof Error && thrown.stack !== undefined
       ? `\n${traceOf(thrown)}`
@@ -31,6 +31,13 @@ export function failureOf(
     code: thrown instanceof UsageError ? exitCodes.usage : exitCodes.error,
   };
 }
+
+/** Whether the folder of the process was asked for, and is gone: removed, or a branch without it was checked out. */
+const isHomeless = (thrown: unknown): boolean =>
+  thrown instanceof Error && "syscall" in thrown && thrown.syscall === "uv_cwd";
+
+const homeless =
+  "the folder that you are in does not exist any more; change to one that does (cd), or give every path in full, --root as well";
 
 function traceOf(error: Error): string {
   const { cause } = error;

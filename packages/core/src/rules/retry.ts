@@ -1,7 +1,7 @@
 // The room of retries: what follows if a model call failed.
 //
 // The same request is sent again, after a wait, as often as allowed; then the next model is asked; then the run ends. The wait
-// is computed from the failure's record (its time and its random number), so that a replay computes the same. Nothing is
+// is what the provider asks for, but no shorter than our own would be. It is computed from the failure's record (its time and its random number), so that a replay computes the same. Nothing is
 // decided by the error's text.
 
 import {
@@ -28,6 +28,11 @@ export interface Retry {
   capMs?: number;
   /** The longest wait in milliseconds that a provider may ask for; if it asks for more, the call has failed for good. Default: 60,000. */
   longestRetryAfterMs?: number;
+  /**
+   * The shortest first wait in milliseconds where a provider names one, doubled each time: many name one that is too short, and again
+   * and again, until all attempts are used up. Default: `baseMs`. 0: what the provider asks for, however short it is.
+   */
+  shortestRetryAfterMs?: number;
   /** Jitter: the largest share of a wait that is added to it at random. Default: 0.5; for a wait the provider asks for, 0.1. */
   jitter?: number;
   /** Retry only these kinds of the retryable errors. Default: all of them. */
@@ -55,6 +60,7 @@ export const retryOptions: Check = rising(
     baseMs: finite0,
     capMs: from0,
     longestRetryAfterMs: from0,
+    shortestRetryAfterMs: finite0,
     jitter: finite0,
     kinds: listOf(oneOf(...errorKinds)),
   }),
@@ -65,10 +71,10 @@ export const retryOptions: Check = rising(
 export function retry(options: Retry = {}): Rule {
   checkGiven(retryOptions, options, "retry");
   const { attempts = 4, baseMs = 500, longestRetryAfterMs = 60_000, jitter, kinds } = options;
-  const { capMs = Math.max(baseMs, 30_000) } = options;
+  const { capMs = Math.max(baseMs, 30_000), shortestRetryAfterMs = baseMs } = options;
   return {
     name: "retry",
-    version: 1,
+    version: 2,
     judge(_memory, state): Judgement | undefined {
       const { run } = state;
       if (run?.failure === undefined) return undefined;
@@ -81,12 +87,15 @@ export function retry(options: Retry = {}): Rule {
       const mayPass = error.retryable && (kinds === undefined || kinds.includes(error.kind));
       if (mayPass && attempt < allowed && !tooLong) {
         const asked = error.retryAfterMs;
-        const wait = asked ?? Math.min(capMs, baseMs * 2 ** (attempt - 1));
-        const added = failure.rand * (jitter ?? (asked === undefined ? 0.5 : 0.1));
-        const waitMs = Math.round(wait * (1 + added));
+        const first = asked === undefined ? baseMs : shortestRetryAfterMs;
+        const ownMs = Math.min(capMs, first * 2 ** (attempt - 1));
+        const asAsked = asked !== undefined && asked >= ownMs;
+        const added = failure.rand * (jitter ?? (asAsked ? 0.1 : 0.5));
+        const waitMs = Math.round((asAsked ? asked : ownMs) * (1 + added));
+        const source = asked === undefined || asAsked ? {} : { delaySource: "backoff" };
         return {
           follows: { do: "ask_again", until: failure.at + waitMs },
-          evidence: { ...evidence, waitMs },
+          evidence: { ...evidence, waitMs, ...source },
         };
       }
       const model = nextModel(state, error);

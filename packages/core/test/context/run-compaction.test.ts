@@ -97,6 +97,23 @@ describe("a compaction", () => {
     expect(only(events, "request").at(-2)?.broke).toBe("message 2 (compaction)");
   });
 
+  test("begins in time also if the provider counts only what its cache did not hold, but not for what a hook does not send", async () => {
+    const few = usage({ inputTokens: 20, outputTokens: 5 });
+    const decide = worker(5);
+    const model = asModel((request) => [decide(request) as never, few]);
+    const { session, events } = await opened({ model, ...base() });
+    await session.send("Read every page.");
+    expect(only(events, "compaction_start")).toHaveLength(1);
+    for (const request of model.requests) expect(estimated(request)).toBeLessThanOrEqual(10_000);
+
+    const again = worker(5);
+    const shaped = asModel((request) => [again(request) as never, few]);
+    const hooks = { transformContext: (messages: readonly Message[]) => messages.slice(-3) };
+    const short = await opened({ model: shaped, hooks, ...base() });
+    await short.session.send("Read every page.");
+    expect(only(short.events, "compaction_start")).toEqual([]);
+  });
+
   test("requests no tools, and its cost is counted", async () => {
     const model = asModel(worker(4, () => [say(summary), usage({ inputTokens: 700, outputTokens: 30 })]));
     const { session } = await opened({ model, ...base() });

@@ -7,6 +7,7 @@ import { isSameModel, placeOf } from "../../src/loop/folding/same-model.ts";
 import { spendMore } from "../../src/loop/folding/spend.ts";
 import { Log } from "../../src/loop/log.ts";
 import { definitionsOf, knownTools, offeredTools } from "../../src/loop/offered-tools.ts";
+import type { Spend } from "../../src/loop/state.ts";
 import { tokensOf } from "../../src/message.ts";
 import { answerOf, callOf, options, rules, stateOf, toolOf, unknownCall } from "./support.ts";
 
@@ -404,7 +405,10 @@ describe("the cost of a model call", () => {
     });
     expect(more(usage, { price: { input: 2, output: 10 } })).toMatchObject({ usd: 0.5 + 2 + 1 });
     expect(more({ inputTokens: 1_000_000 })).toMatchObject({ tokens: 1_000_003, usd: 2.5 });
-    expect(more({ outputTokens: 1_000_000 })).toMatchObject({ tokens: 1_000_003, usd: 10.5 });
+    expect(more({ outputTokens: 1_000_000 }, { price }, true)).toMatchObject({
+      tokens: 1_000_003,
+      usd: 10.5,
+    });
     expect(more({ inputTokens: 10, cachedInputTokens: 1_000_000 })).toMatchObject({ usd: 1.5 });
   });
 
@@ -416,6 +420,27 @@ describe("the cost of a model call", () => {
     expect(more(undefined)).toStrictEqual({ ...uncounted, usd: undefined });
     expect(more({})).toStrictEqual({ ...uncounted, usd: undefined });
     expect(more({ cachedInputTokens: 5 })).toStrictEqual({ ...uncounted, usd: undefined });
+  });
+
+  test("is unknown if its request had no tokens, as servers say that did not count; the rest is estimated", () => {
+    expect(more({ inputTokens: 0, outputTokens: 0, cachedInputTokens: 0 })).toStrictEqual({
+      ...uncounted,
+      usd: undefined,
+    });
+    const { estimated } = more({ inputTokens: 0, outputTokens: 0 }) as Spend;
+    for (const usage of [{ outputTokens: 50 }, { inputTokens: 0, outputTokens: 50, reasoningTokens: 0 }]) {
+      const told = more(usage) as Spend;
+      expect(told).toStrictEqual({
+        ...uncounted,
+        usage: { ...spend.usage, outputTokens: 50 },
+        tokens: spend.tokens + 50,
+        usd: undefined,
+      });
+      expect(told.estimated).toBeLessThan(estimated ?? 0);
+    }
+    expect(more({ inputTokens: 0, outputTokens: 50 }, { price: { input: 0, output: 0 } })).toMatchObject({
+      usd: 0.5,
+    });
   });
 
   test("is zero for a free model, even without a count", () => {

@@ -59,6 +59,8 @@ describe("the policies", () => {
     expect(careful.waits).toEqual(seconds(2, 4, 8, 16, 30, 30));
     const asked = await waits("rate_limit", { retryAfterMs: 90_000 }, "conservative", 0.5);
     expect(asked.waits).toEqual([94_500, 94_500, 94_500]);
+    const short = await waits("rate_limit", { retryAfterMs: 20 }, "conservative", 0.5);
+    expect(short.waits).toEqual([21, 21, 21]);
   });
 
   test("B8.48 does not affect the default of an agent that is no step sequence", async () => {

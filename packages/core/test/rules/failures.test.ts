@@ -26,7 +26,7 @@ import { acting, answerOf, callOf, finished, stateOf } from "../loop/support.ts"
 import { afterAll, failureOf, judgementOf, stopOf, texts, turnOf, words } from "./support.ts";
 
 test.each([
-  ["retry", 1, retry],
+  ["retry", 2, retry],
   ["fallback", 1, fallback],
   ["overflow", 2, overflow],
   ["repairs", 5, repairs],
@@ -87,6 +87,22 @@ describe("a failed model call", () => {
     expect(judged({}, asked)).toMatchObject({ evidence: { waitMs: 1_050 }, follows: { until: 6_050 } });
     expect(judged({ jitter: 1 }, asked)).toMatchObject({ evidence: { waitMs: 1_500 } });
     expect(judged({}, failureOf("network", {}, 0.333))).toMatchObject({ evidence: { waitMs: 583 } });
+  });
+
+  test("whose provider asks for a moment only, again and again, waits at least as long as without being asked", () => {
+    const asks = (retryAfterMs: number): Run["failure"] => failureOf("rate_limit", { retryAfterMs }, 0);
+    const waits = (given: Parameters<typeof retry>[0], asked: number): unknown[] =>
+      [0, 1, 2].map((failures) => (judged(given, asks(asked), failures) as Judgement).evidence?.waitMs);
+    expect(waits({}, 20)).toEqual([500, 1_000, 2_000]);
+    expect(waits({}, 1_000)).toEqual([1_000, 1_000, 2_000]);
+    expect(waits({}, 3_000)).toEqual([3_000, 3_000, 3_000]);
+    expect(waits({ baseMs: 10, capMs: 15 }, 1)).toEqual([10, 15, 15]);
+    expect(waits({ shortestRetryAfterMs: 30 }, 20)).toEqual([30, 60, 120]);
+    expect(waits({ shortestRetryAfterMs: 0 }, 20)).toEqual([20, 20, 20]);
+    // Its random share is that of our own waits, and the event says whose wait it is.
+    const spread = failureOf("rate_limit", { retryAfterMs: 20 }, 0.5);
+    expect(judged({}, spread)).toMatchObject({ evidence: { waitMs: 625, delaySource: "backoff" } });
+    expect((judged({}, asks(500)) as Judgement).evidence).not.toHaveProperty("delaySource");
   });
 
   test("falls back to the next model after its attempts, and ends the run if there is none", () => {

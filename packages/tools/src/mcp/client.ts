@@ -40,21 +40,26 @@ export const mcpClient: ReturnType<typeof able> = able(
 const mostPages = 1_000;
 
 /**
- * All tools of a server, page by page. Stops at the maximum for a server whose pages never end. An entry without a name cannot be
- * called and is left out: the others are worth no less.
+ * All tools of a server, page by page, each once: a call has only a name, so a second tool of that name could not be told from the
+ * first. An entry without a name cannot be called and is left out: the others are worth no less.
  */
 export async function toolsOf(client: McpClient): Promise<McpTool[]> {
-  const tools: McpTool[] = [];
+  const tools = new Map<string, McpTool>();
+  const asked = new Set<string>();
   let cursor: string | undefined;
   for (let page = 0; page < mostPages; page += 1) {
-    const listed = await (cursor === undefined ? client.listTools() : client.listTools({ cursor }));
-    tools.push(...listed.tools.filter((one: McpTool | null) => typeof one?.name === "string"));
-    // A repeated cursor would loop forever.
-    if (listed.nextCursor === undefined || listed.nextCursor === cursor) break;
+    const listed = await (cursor ? client.listTools({ cursor }) : client.listTools());
+    for (const one of Array.isArray(listed.tools) ? listed.tools : [])
+      if (isTool(one) && !tools.has(one.name)) tools.set(one.name, one);
     cursor = listed.nextCursor;
+    // Some servers say "" or null after the last page, which would ask for the first one again, and some name pages in a circle.
+    if (!cursor || asked.has(cursor)) break;
+    asked.add(cursor);
   }
-  return tools;
+  return [...tools.values()];
 }
+
+const isTool = (one: McpTool | null): one is McpTool => typeof one?.name === "string";
 
 /** Calls a tool. @returns the server's answer, unchecked */
 export function called(

@@ -1,7 +1,8 @@
 // The room of spending: what a run has cost, as far as it is known.
 //
 // Tokens are summed as providers report them. Those of an answer that nobody counted are estimated, beside that sum, so that
-// a budget has an end. Money needs a price and reported usage for every call; if either is missing, the sum is unknown from then on, which
+// a budget has an end; so are those of a request of which a server says that it had none, which is what many send that did not
+// count. Money needs a price and reported usage for every call; if either is missing, the sum is unknown from then on, which
 // is not zero.
 
 import { charEstimator } from "../../context/estimate.ts";
@@ -24,14 +25,15 @@ export function spendMore(
   const { spend } = run;
   const { usage = {} } = came;
   const tokens = tokensOf(usage);
-  if (tokens === undefined && !("role" in came)) return spend;
-  if (tokens === undefined)
+  if ("role" in came && !(usage.inputTokens !== undefined && usage.inputTokens > 0))
     return {
       ...spend,
+      ...withOutput(spend, usage.outputTokens ?? 0),
       uncounted: spend.uncounted + 1,
-      estimated: (spend.estimated ?? 0) + estimated(state, came as AssistantMessage),
+      estimated: (spend.estimated ?? 0) + estimated(state, came),
       usd: isFree(by) ? spend.usd : undefined,
     };
+  if (tokens === undefined) return spend;
   const cost = costOf(by, usage);
   return {
     ...spend,
@@ -41,12 +43,20 @@ export function spendMore(
   };
 }
 
+/** What an answer took whose request nobody counted, as far as it was told. */
+const withOutput = ({ usage, tokens }: Spend, outputTokens: number): Pick<Spend, "usage" | "tokens"> =>
+  outputTokens > 0
+    ? { usage: addUsage(usage, { outputTokens }), tokens: tokens + outputTokens }
+    : { usage, tokens };
+
 /** Always the same, whatever the agent's own is: the same records give the same spending. */
 const estimator = charEstimator();
 
-/** About how many tokens a call took: the history that it was sent, and its answer. */
+/** About how many tokens of a call nobody counted: the history that it was sent, and its answer unless that was counted. */
 const estimated = (state: State, answer: AssistantMessage): number =>
-  frontOf(state, { estimator }) + state.history.sum(estimator.message) + estimator.message(answer);
+  frontOf(state, { estimator }) +
+  state.history.sum(estimator.message) +
+  ((answer.usage?.outputTokens ?? 0) > 0 ? 0 : estimator.message(answer));
 
 function isFree(by: ModelRef | undefined): boolean {
   const price = by?.facts.price;

@@ -3,7 +3,7 @@
 // The last result closes the turn: only then do the answer and all its results enter the history, together.
 
 import { foldLedger } from "../../context/compact/ledger.ts";
-import { countedWith } from "../../context/estimate.ts";
+import { countedWith, leastTokens } from "../../context/estimate.ts";
 import type { AssistantMessage, ToolMessage } from "../../message.ts";
 import { answerTextOf, callsOf, tokensOf } from "../../message.ts";
 import type { Names } from "../log.ts";
@@ -283,13 +283,16 @@ function newAmong(news: Set<string>, offers: CallResult["offers"], { options }: 
 
 /**
  * The history with an answer and its results, and the provider's count up to the answer. If the request was pruned
- * for this one time, the count is too low for the next one, which may be sent in full.
+ * for this one time, the count is too low for the next one, which may be sent in full. A count that is too low for what was sent
+ * is none: some servers count what their cache did not hold.
  */
 function kept(state: State, { message, pruned }: Turn, results: readonly ToolMessage[]): Partial<State> {
   const history = state.history.push(message, ...results);
   const tokens = pruned === true ? undefined : countedWith(message);
-  const counted = tokens === undefined ? state.counted : { tokens, length: state.history.length + 1 };
-  return { history, counted };
+  // Of a request that a hook made, the history does not tell what was sent.
+  const least = state.options?.hooks.includes("transformContext") ? 0 : state.history.sum(leastTokens);
+  if (tokens === undefined || (message.usage?.inputTokens ?? 0) < least) return { history };
+  return { history, counted: { tokens, length: state.history.length + 1 } };
 }
 
 /** Switches to another model, whatever a hook has chosen for the step. */

@@ -25,6 +25,7 @@ function policy(retries: number, baseSeconds: number, capSeconds: number, jitter
     capMs: capSeconds * 1_000,
     jitter,
     longestRetryAfterMs: Number.POSITIVE_INFINITY,
+    shortestRetryAfterMs: 0,
     kinds: passing,
   };
 }
