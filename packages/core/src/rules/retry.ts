@@ -1,8 +1,9 @@
 // The room of retries: what follows if a model call failed.
 //
 // The same request is sent again, after a wait, as often as allowed; then the next model is asked; then the run ends. The wait
-// is what the provider asks for, but no shorter than our own would be. It is computed from the failure's record (its time and its random number), so that a replay computes the same. Nothing is
-// decided by the error's text.
+// is what the provider asks for, but if it asks for a moment again and again, no shorter than our own wait before that would have
+// been. It is computed from the failure's record (its time and its random number), so that a replay computes the same. Nothing
+// is decided by the error's text.
 
 import {
   type Check,
@@ -29,8 +30,8 @@ export interface Retry {
   /** The longest wait in milliseconds that a provider may ask for; if it asks for more, the call has failed for good. Default: 60,000. */
   longestRetryAfterMs?: number;
   /**
-   * The shortest first wait in milliseconds where a provider names one, doubled each time: many name one that is too short, and again
-   * and again, until all attempts are used up. Default: `baseMs`. 0: what the provider asks for, however short it is.
+   * The shortest second wait in milliseconds where a provider names one, doubled for each further one: the first time it is taken
+   * at its word, but many name a moment again and again, until all attempts are used up. Default: `baseMs`. 0: always what it asks for.
    */
   shortestRetryAfterMs?: number;
   /** Jitter: the largest share of a wait that is added to it at random. Default: 0.5; for a wait the provider asks for, 0.1. */
@@ -87,15 +88,14 @@ export function retry(options: Retry = {}): Rule {
       const mayPass = error.retryable && (kinds === undefined || kinds.includes(error.kind));
       if (mayPass && attempt < allowed && !tooLong) {
         const asked = error.retryAfterMs;
-        const first = asked === undefined ? baseMs : shortestRetryAfterMs;
-        const ownMs = Math.min(capMs, first * 2 ** (attempt - 1));
-        const asAsked = asked !== undefined && asked >= ownMs;
-        const added = failure.rand * (jitter ?? (asAsked ? 0.1 : 0.5));
-        const waitMs = Math.round((asAsked ? asked : ownMs) * (1 + added));
-        const source = asked === undefined || asAsked ? {} : { delaySource: "backoff" };
+        const doubled = (first: number, times: number): number => Math.min(capMs, first * 2 ** times);
+        const shortest = attempt === 1 ? 0 : doubled(shortestRetryAfterMs, attempt - 2);
+        const wait = asked === undefined ? doubled(baseMs, attempt - 1) : Math.max(asked, shortest);
+        const added = failure.rand * (jitter ?? (asked === undefined ? 0.5 : 0.1));
+        const waitMs = Math.round(wait * (1 + added));
         return {
           follows: { do: "ask_again", until: failure.at + waitMs },
-          evidence: { ...evidence, waitMs, ...source },
+          evidence: { ...evidence, waitMs },
         };
       }
       const model = nextModel(state, error);

@@ -89,20 +89,18 @@ describe("a failed model call", () => {
     expect(judged({}, failureOf("network", {}, 0.333))).toMatchObject({ evidence: { waitMs: 583 } });
   });
 
-  test("whose provider asks for a moment only, again and again, waits at least as long as without being asked", () => {
+  test("whose provider asks for a moment only, again and again, does not use up its attempts within that moment", () => {
     const asks = (retryAfterMs: number): Run["failure"] => failureOf("rate_limit", { retryAfterMs }, 0);
     const waits = (given: Parameters<typeof retry>[0], asked: number): unknown[] =>
       [0, 1, 2].map((failures) => (judged(given, asks(asked), failures) as Judgement).evidence?.waitMs);
-    expect(waits({}, 20)).toEqual([500, 1_000, 2_000]);
-    expect(waits({}, 1_000)).toEqual([1_000, 1_000, 2_000]);
+    expect(waits({}, 20)).toEqual([20, 500, 1_000]);
+    expect(waits({}, 700)).toEqual([700, 700, 1_000]);
     expect(waits({}, 3_000)).toEqual([3_000, 3_000, 3_000]);
-    expect(waits({ baseMs: 10, capMs: 15 }, 1)).toEqual([10, 15, 15]);
-    expect(waits({ shortestRetryAfterMs: 30 }, 20)).toEqual([30, 60, 120]);
+    expect(waits({ baseMs: 10, capMs: 15 }, 1)).toEqual([1, 10, 15]);
+    expect(waits({ shortestRetryAfterMs: 30 }, 20)).toEqual([20, 30, 60]);
     expect(waits({ shortestRetryAfterMs: 0 }, 20)).toEqual([20, 20, 20]);
-    // Its random share is that of our own waits, and the event says whose wait it is.
     const spread = failureOf("rate_limit", { retryAfterMs: 20 }, 0.5);
-    expect(judged({}, spread)).toMatchObject({ evidence: { waitMs: 625, delaySource: "backoff" } });
-    expect((judged({}, asks(500)) as Judgement).evidence).not.toHaveProperty("delaySource");
+    expect(judged({}, spread, 1)).toMatchObject({ evidence: { waitMs: 525 } });
   });
 
   test("falls back to the next model after its attempts, and ends the run if there is none", () => {
