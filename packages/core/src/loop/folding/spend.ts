@@ -24,15 +24,18 @@ export function spendMore(
 ): Spend {
   const { spend } = run;
   const { usage = {} } = came;
-  const tokens = tokensOf(usage);
-  if ("role" in came && !(usage.inputTokens !== undefined && usage.inputTokens > 0))
+  const { inputTokens = 0, outputTokens = 0 } = usage;
+  if ("role" in came && inputTokens <= 0)
     return {
       ...spend,
-      ...withOutput(spend, usage.outputTokens ?? 0),
+      // What was told of the answer counts as told.
+      usage: outputTokens > 0 ? addUsage(spend.usage, { outputTokens }) : spend.usage,
+      tokens: spend.tokens + outputTokens,
       uncounted: spend.uncounted + 1,
       estimated: (spend.estimated ?? 0) + estimated(state, came),
       usd: isFree(by) ? spend.usd : undefined,
     };
+  const tokens = tokensOf(usage);
   if (tokens === undefined) return spend;
   const cost = costOf(by, usage);
   return {
@@ -42,12 +45,6 @@ export function spendMore(
     usd: cost === undefined || spend.usd === undefined ? undefined : spend.usd + cost,
   };
 }
-
-/** What an answer took whose request nobody counted, as far as it was told. */
-const withOutput = ({ usage, tokens }: Spend, outputTokens: number): Pick<Spend, "usage" | "tokens"> =>
-  outputTokens > 0
-    ? { usage: addUsage(usage, { outputTokens }), tokens: tokens + outputTokens }
-    : { usage, tokens };
 
 /** Always the same, whatever the agent's own is: the same records give the same spending. */
 const estimator = charEstimator();
