@@ -110,7 +110,10 @@ export function functionIn(call: JsonObject): JsonObject | undefined {
   const fn = holds(told) ? objectIn(told) : undefined;
   // Its name may be beside it.
   if (fn !== undefined && name && !fn.name) return { ...fn, name };
-  return fn ?? objectIn(custom) ?? (holds(told) ? undefined : call);
+  const other = objectIn(custom);
+  // Beside a custom call it may be a stub that names nothing.
+  if (other !== undefined && !fn?.name && fn?.arguments === undefined) return other;
+  return fn ?? (holds(told) ? undefined : call);
 }
 
 /** The reasoning in a delta, under any of its names. */
