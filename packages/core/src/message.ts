@@ -195,9 +195,8 @@ export function textOf(message: Message): string {
   return text;
 }
 
-/** Whether a message has any text. */
-export const hasText = <M extends Message>(message: M | undefined): message is M =>
-  message !== undefined && textOf(message).trim() !== "";
+/** Whether a message has text that is more than white space: only that is shown, stored or taken for an answer. */
+export const hasText = (message: Message): boolean => textOf(message).trim() !== "";
 
 /** The text of an answer without its commentary; all of its text if there is nothing else. */
 export function answerTextOf(message: AssistantMessage): string {

@@ -203,14 +203,14 @@ const mostInToken = 16;
  * Fewer tokens than a message takes, by its words alone: not every provider reads reasoning again, and files are unlike. A count
  * below that is one of something else: of what was new to the server's cache, for example.
  */
-export const leastTokens: (message: Message) => number = oncePer((message) => {
+export function leastTokens(message: Message): number {
   let chars = 0;
   for (const part of partsOf(message)) {
     const words = part.type === "text" ? part.text : part.type === "tool_call" ? part.rawArgs : "";
     if (typeof words === "string") chars += words.length;
   }
   return chars / mostInToken;
-});
+}
 
 /** Weighs a message. If `said` is given, texts go to it instead of being weighed. */
 function weigh(message: Message, weights: Readonly<CharWeights>, said?: (text: string) => void): number {

@@ -280,8 +280,7 @@ export type Fact =
   | { type: "model_finished"; message: AssistantMessage; checks: CallCheck[] }
   /** `partial`: the text that had arrived. `shown`: events showed something (reasoning, or the beginning of a call) that `partial` does not contain. */
   | { type: "model_failed"; error: ErrorData; partial?: AssistantMessage; usage?: Usage; shown?: true }
-  /** A model's turn is judged once: one verdict per call, and what follows. `store`: whether the answer enters the history. */
-  /** `withheld`: a rule will not have the text of a landing's answer read. */
+  /** A model's turn is judged once: one verdict per call, and what follows. `store`: whether the answer enters the history. `withheld`: a rule will not have the text of a landing's answer read. */
   | ({
       type: "turn_judged";
       verdicts: Verdict[];

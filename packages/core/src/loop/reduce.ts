@@ -310,7 +310,9 @@ function failModel(state: State, run: Run, record: RecordOf<"model_failed">): St
     call: undefined,
     modelCalls: run.modelCalls + 1,
     spend: spendMore(state, run, { usage: record.usage }),
-    ...(run.call.lands === true && hasText(record.partial) ? { unfinished: record.partial } : {}),
+    ...(run.call.lands === true && record.partial !== undefined && hasText(record.partial)
+      ? { unfinished: record.partial }
+      : {}),
   };
   // If a landing cancelled this call, the landing's own turn comes next: nothing is left to judge.
   if (run.cancelledAt !== undefined && run.abort === undefined) return { ...known, run: settleCancel(next) };

@@ -19,7 +19,7 @@ import {
 } from "../checks.ts";
 import type { CallView } from "../events.ts";
 import { jsonIn } from "../json/in-text.ts";
-import { type JsonObject, textOf } from "../message.ts";
+import { hasText, type JsonObject } from "../message.ts";
 import type { Model, Settings, ToolChoice } from "../model.ts";
 import { type AgentOptions, agentChecks } from "../options/agent-options.ts";
 import type { Judgement, Rule } from "../rules/rule.ts";
@@ -207,7 +207,7 @@ function requireDone(): Rule {
       // An empty answer is not stored: providers refuse empty messages.
       return {
         follows: { do: "ask_again" },
-        store: textOf(turn.message).trim() !== "",
+        store: hasText(turn.message),
         evidence: { calls: 0 },
       };
     },

@@ -7,7 +7,7 @@ import { type Check, checkGiven, checkMax, membersOf, oneOf, whole } from "../ch
 import type { ErrorData } from "../errors.ts";
 import { stepSettings } from "../loop/request/step-settings.ts";
 import { modelInUse, type State, withRun } from "../loop/state.ts";
-import { type AssistantMessage, type Stop, textOf } from "../message.ts";
+import { type AssistantMessage, hasText, type Stop, textOf } from "../message.ts";
 import type { Judgement, Rule } from "./rule.ts";
 
 /** A rule whose memory is the number of its own judgements in the run. */
@@ -99,7 +99,7 @@ export function truncations(options: { max?: number; onTruncated?: OnTruncated }
     if (stop.kind !== "max_tokens" && stop.kind !== "context_overflow") return undefined;
     const evidence = { truncations: count + 1, max, stop: stop.kind };
     const raised = stop.kind === "max_tokens" ? raisedLimit(state) : undefined;
-    const blank = textOf(turn.message).trim() === "";
+    const blank = !hasText(turn.message);
     const again: Judgement | undefined =
       raised === undefined
         ? undefined
@@ -163,8 +163,7 @@ export function malformedCalls(max: number = 2): Rule<number> {
       const turn = state.run?.turn;
       if (turn === undefined) return undefined;
       const { stop } = turn.message;
-      const announced =
-        stop.wire === "tool_use" && turn.calls.length === 0 && textOf(turn.message).trim() === "";
+      const announced = stop.wire === "tool_use" && turn.calls.length === 0 && !hasText(turn.message);
       if (stop.kind !== "malformed_call" && !announced) return undefined;
       const evidence = {
         error: "malformed_tool_call",
@@ -192,7 +191,7 @@ export function emptyAnswers(max: number = 1): Rule<number> {
   return {
     ...counting("empty_answers", (count, state, texts): Judgement | undefined => {
       const turn = state.run?.turn;
-      if (turn === undefined || turn.calls.length > 0 || textOf(turn.message).trim() !== "") return undefined;
+      if (turn === undefined || turn.calls.length > 0 || hasText(turn.message)) return undefined;
       // A model that draws may answer with the picture alone.
       if (turn.message.content.some(({ type }) => type === "file")) return undefined;
       const evidence = { error: "empty_response", nudges: count, max };

@@ -7,7 +7,7 @@
 import { type Check, checkGiven, membersOf, needed, text, whole } from "../checks.ts";
 import type { CallResult } from "../loop/records.ts";
 import type { Call, Turn } from "../loop/state.ts";
-import { textOf } from "../message.ts";
+import { hasText } from "../message.ts";
 import { onResults } from "./call-results.ts";
 import { missingTool } from "./named-tools.ts";
 import type { Judgement, Rule } from "./rule.ts";
@@ -75,7 +75,7 @@ export function mustCall(tools: string | readonly string[], options: MustCallOpt
       if (missing.length === 0) return undefined;
       const evidence = { missing, asked, max };
       const follows = { do: "ask_again", note: note ?? noteOf(missing) } as const;
-      if (asked < max) return { follows, store: textOf(turn.message).trim() !== "", evidence };
+      if (asked < max) return { follows, store: hasText(turn.message), evidence };
       return { follows: { do: "stop", reason: "no_progress" }, evidence };
     },
   };

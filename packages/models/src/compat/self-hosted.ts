@@ -4,7 +4,7 @@
 // obeys control tokens in any text that it is given.
 
 import type { CompatibleServer, SelfHostedServer } from "./server.ts";
-import { gptOss, nova } from "./shared.ts";
+import { gptOss, nova, openaiOnlyBut } from "./shared.ts";
 
 /** Chat templates that open the block themselves: without the server's parser only its end is in the answer. */
 const opened = { match: /deepseek-r1|qwq|thinking-2507/i, compat: { thinkTags: "starts_inside" } } as const;
@@ -19,18 +19,7 @@ const templated = {
   topK: true,
   thinkTags: "leading",
   breakTokens: true,
-  omit: [
-    "store",
-    "metadata",
-    "safety_identifier",
-    "prompt_cache_retention",
-    "prompt_cache_options",
-    "moderation",
-    "verbosity",
-    "prediction",
-    "web_search_options",
-    "service_tier",
-  ],
+  omit: [...openaiOnlyBut("modalities", "audio"), "service_tier"],
 } satisfies CompatibleServer["compat"];
 
 export const selfHostedServers: { readonly [name in SelfHostedServer]: CompatibleServer } = {

@@ -1,7 +1,16 @@
 // Tools that a result offers, told of where that result is: the front of the request, which the provider caches, stays as it is.
 
-import { Agent, type Model, type Tool, textOf, tool, toolResult, toolWith } from "@rondo/core";
-import { call, say } from "@rondo/testkit";
+import {
+  Agent,
+  type Model,
+  type RunResult,
+  type Tool,
+  textOf,
+  tool,
+  toolResult,
+  toolWith,
+} from "@rondo/core";
+import { call, say, type Turn } from "@rondo/testkit";
 import type { RondoWire } from "@rondo/testkit/wire";
 import { describe, expect, it } from "vitest";
 import { openaiCompatible } from "../../src/index.ts";
@@ -58,6 +67,17 @@ describe.each(Object.entries(able))("over %s", (name, id) => {
   const model = (wire: RondoWire): Model =>
     name === "openai-chat" ? kimi(wire, id) : row.model(wire, { id });
 
+  /** A session in which a result offers `deploy` and then the history is cleared, up to an answer behind these turns. */
+  async function afterClearing(turns: Turn[]): Promise<{ wire: RondoWire; result: RunResult }> {
+    const wire = await serve([...script.slice(0, 2), say("One."), ...turns, say("Two.")]);
+    const session = await new Agent({ model: model(wire), tools: [skill, ...library] }).open("s");
+    await session.send("go");
+    await session.clear();
+    const result = await session.send("again");
+    expect(result.text).toBe("Two.");
+    return { wire, result };
+  }
+
   it("a run finds tools without a change to the front of its requests", async () => {
     const wire = await serve(script);
     const agent = new Agent({ model: model(wire), tools: [skill, ...library] });
@@ -77,13 +97,7 @@ describe.each(Object.entries(able))("over %s", (name, id) => {
   });
 
   it("a tool comes to the front once the result that offered it is no longer in the history", async () => {
-    const wire = await serve([...script.slice(0, 2), say("One."), call("deploy"), say("Two.")]);
-    const agent = new Agent({ model: model(wire), tools: [skill, ...library] });
-    const session = await agent.open("s");
-    await session.send("go");
-    await session.clear();
-    const result = await session.send("again");
-    expect(result.text).toBe("Two.");
+    const { wire, result } = await afterClearing([call("deploy")]);
     expect(declared(JSON.parse(wire.requests.at(-1)?.text ?? "") as Body).front).toEqual([
       "load_skill",
       "deploy",
@@ -92,19 +106,8 @@ describe.each(Object.entries(able))("over %s", (name, id) => {
   });
 
   it("a tool that came to the front stays there when it is offered again", async () => {
-    const wire = await serve([
-      ...script.slice(0, 2),
-      say("One."),
-      call("load_skill", { names: ["deploy", "restart"] }),
-      call("deploy"),
-      say("Two."),
-    ]);
-    const agent = new Agent({ model: model(wire), tools: [skill, ...library] });
-    const session = await agent.open("s");
-    await session.send("go");
-    await session.clear();
-    const result = await session.send("again");
-    expect(result.text).toBe("Two.");
+    const loaded = call("load_skill", { names: ["deploy", "restart"] });
+    const { wire, result } = await afterClearing([loaded, call("deploy")]);
     const fronts = wire.requests
       .slice(3)
       .map(({ text }) => declared(JSON.parse(text) as Body).front.join(" "));

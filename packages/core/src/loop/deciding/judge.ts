@@ -4,7 +4,7 @@
 // its verdict. A call runs only if it arrived complete, its tool exists, its request allowed it, its arguments fit, and no rule
 // answers it instead.
 
-import { answerTextOf, textOf } from "../../message.ts";
+import { answerTextOf, hasText } from "../../message.ts";
 import type { ToolChoice } from "../../model.ts";
 import { isRefused, wordsOf } from "../../rules/answers.ts";
 import { evidenceOf, firstSaid, type Judgement, type Rule, type Rules } from "../../rules/rule.ts";
@@ -122,9 +122,7 @@ function landedJudgement(state: RunState, rules: Rules): Judged | undefined {
 
 /** Whether an answer can be a run's last one: text without calls, or a refusal. */
 const answers = ({ turn }: Run): boolean =>
-  turn !== undefined &&
-  turn.calls.length === 0 &&
-  (textOf(turn.message).trim() !== "" || isRefused(turn.message));
+  turn !== undefined && turn.calls.length === 0 && (hasText(turn.message) || isRefused(turn.message));
 
 /** Whether an answer may be stored in the history: it is not empty, and not refused. */
 function storable({ turn }: Run): boolean {

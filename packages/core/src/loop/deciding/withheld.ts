@@ -6,7 +6,8 @@ import type { RunState } from "../state.ts";
 
 /** Whether a rule will not have the text of the open turn read. One that is only asked for again is different: a landing has no other. */
 export const isWithheld = (state: RunState, rules: Rules): boolean =>
-  hasText(state.run.turn?.message) &&
+  state.run.turn !== undefined &&
+  hasText(state.run.turn.message) &&
   firstSaid(rules, state, "judge", [state, rules.texts], ({ store }) => store === false || undefined) ===
     true;
 
@@ -16,7 +17,7 @@ export function brokenOff(
   state: RunState,
   rules: Rules,
 ): AssistantMessage | undefined {
-  if (!hasText(partial)) return undefined;
+  if (partial === undefined || !hasText(partial)) return undefined;
   // The rules are asked as if it were whole: that it is not would be a reason for many.
   const message: AssistantMessage = { ...partial, stop: { kind: "end_turn", wire: "end_turn" } };
   const turn = { seq: state.seq, message, calls: [] };

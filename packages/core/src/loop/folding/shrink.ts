@@ -6,7 +6,7 @@ import { parseSummary } from "../../context/compact/parse.ts";
 import { applyEdit } from "../../context/edit.ts";
 import type { Replacement } from "../../context/stage.ts";
 import type { ErrorData } from "../../errors.ts";
-import { type AssistantMessage, answerTextOf, type Message, tokensOf } from "../../message.ts";
+import { type AssistantMessage, answerTextOf, hasText, type Message, tokensOf } from "../../message.ts";
 import { repeated } from "../../rules/degenerate.ts";
 import { Log } from "../log.ts";
 import type { Because, LogRecord, RecordOf } from "../records.ts";
@@ -164,7 +164,7 @@ function noSummary(message: AssistantMessage, state: State): ErrorData | undefin
     const said = `the summary repeated ${JSON.stringify(found.unit)} ${found.times} times`;
     return { kind: "loop_detected", message: said, retryable: true };
   }
-  if (answerTextOf(message).trim() !== "") return undefined;
+  if (hasText(message)) return undefined;
   const why = kind === "max_tokens" ? ": its output limit went into reasoning" : "";
   return { kind: "empty_response", message: `the summary had no text in it${why}`, retryable: true };
 }
