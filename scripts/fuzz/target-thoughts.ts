@@ -9,7 +9,7 @@ import {
   SilentFilter,
 } from "@rondo/core";
 import { splitThoughts, stripThoughts, ThoughtSplitter } from "../../packages/core/src/prompt/thoughts.ts";
-import { ThinkSplitter } from "../../packages/models/src/codecs/openai-chat/think.ts";
+import { ThinkSplitter } from "../../packages/models/src/codecs/leaks/think.ts";
 import { promptedJson } from "../../packages/models/src/prompted/prompted-json.ts";
 import { ThoughtSplitter as HeadSplitter } from "../../packages/models/src/prompted/thoughts.ts";
 import type { Chance } from "../chance.ts";

@@ -25,7 +25,7 @@ import { isSilent, piecesIn } from "./bare-frames.ts";
 import { bareName } from "./bare-name.ts";
 import { isFlatError, told } from "./flat-errors.ts";
 import { foreignStop } from "./foreign-stops.ts";
-import { answerOf } from "./leaking-answer.ts";
+import { answerOf } from "./leaks/leaking-answer.ts";
 import { typeOfFile } from "./media-types.ts";
 import { OllamaEncoder } from "./ollama/encode.ts";
 import { settle } from "./openai/settle.ts";

@@ -4,8 +4,8 @@ import type { AssistantMessage, JsonObject, Origin, Part } from "@rondo/core";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { anthropicMessages } from "../../src/codecs/anthropic-messages.ts";
-import { HarmonySplitter, type Say } from "../../src/codecs/openai-chat/harmony.ts";
-import { ThinkSplitter } from "../../src/codecs/openai-chat/think.ts";
+import { HarmonySplitter, type Say } from "../../src/codecs/leaks/harmony.ts";
+import { ThinkSplitter } from "../../src/codecs/leaks/think.ts";
 import { openaiChat } from "../../src/codecs/openai-chat.ts";
 import { openaiResponses } from "../../src/codecs/openai-responses.ts";
 

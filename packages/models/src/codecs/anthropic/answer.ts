@@ -19,7 +19,7 @@ import { countIn, isHollow, listIn, objectIn, textIn, writtenIn } from "../../js
 import { bareName } from "../bare-name.ts";
 import { BlockPlaces } from "../block-places.ts";
 import { isFlatError, told } from "../flat-errors.ts";
-import { answerOf } from "../leaking-answer.ts";
+import { answerOf } from "../leaks/leaking-answer.ts";
 import { chatUsage } from "../openai/usage.ts";
 import { stopWord } from "../stop-word.ts";
 import { containerPart } from "./container.ts";

@@ -25,7 +25,7 @@ import { Base64Pieces } from "../base64-pieces.ts";
 import { BlockPlaces } from "../block-places.ts";
 import { unwrapped } from "../envelopes.ts";
 import { isFlatError } from "../flat-errors.ts";
-import { answerOf } from "../leaking-answer.ts";
+import { answerOf } from "../leaks/leaking-answer.ts";
 import { typeOfFile } from "../media-types.ts";
 import { noAnswer } from "../no-answer.ts";
 import { stopWord } from "../stop-word.ts";

@@ -7,7 +7,7 @@
 import type { Json, JsonObject } from "@rondo/core";
 import type { Target } from "../../codec.ts";
 import { objectIn, textsIn } from "../../json-values.ts";
-import type { ThinkTags } from "./think.ts";
+import type { ThinkTags } from "../leaks/think.ts";
 
 /** The quirks this codec reads from `Target.compat`. */
 export interface OpenaiChatCompat {

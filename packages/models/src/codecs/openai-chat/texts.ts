@@ -4,10 +4,11 @@
 // at the end, as a delta or in a message (F085): a long exact copy counts once.
 
 import type { Answer } from "../../answer.ts";
+import { HarmonySplitter } from "../leaks/harmony.ts";
+import { LeakedCalls } from "../leaks/leaked-calls.ts";
+import { ThinkSplitter } from "../leaks/think.ts";
 import type { NameTable } from "../openai/names.ts";
 import type { OpenaiChatCompat } from "./compat.ts";
-import { type HarmonyCalls, HarmonySplitter } from "./harmony.ts";
-import { ThinkSplitter } from "./think.ts";
 
 type Kind = "text" | "reasoning";
 
@@ -16,11 +17,10 @@ const shortestCopy = 32;
 
 export class ChatTexts {
   readonly #answer: Answer;
-  readonly #names: NameTable;
   readonly #think: ThinkSplitter | undefined;
   readonly #harmony: HarmonySplitter | undefined;
-  /** Keys of calls found in the text. */
-  readonly #leaked: string[] = [];
+  /** Calls found in the text. */
+  readonly #leaked: LeakedCalls;
   /** Characters received so far. */
   readonly #said = { text: 0, reasoning: 0 };
 
@@ -30,9 +30,9 @@ export class ChatTexts {
     { harmony, thinkTags }: Pick<OpenaiChatCompat, "harmony" | "thinkTags">,
   ) {
     this.#answer = answer;
-    this.#names = names;
+    this.#leaked = new LeakedCalls(answer, (key, name) => answer.call(key, { name: names.own(name) }));
     const say = (kind: Kind, text: string): void => this.#tell(kind, text);
-    this.#harmony = harmony ? new HarmonySplitter(say, this.#leaks()) : undefined;
+    this.#harmony = harmony ? new HarmonySplitter(say, this.#leaked) : undefined;
     this.#think = harmony || thinkTags === "none" ? undefined : new ThinkSplitter(say, thinkTags);
   }
 
@@ -73,7 +73,7 @@ export class ChatTexts {
 
   /** Drops the calls found in the text. */
   dropCalls(): void {
-    for (const key of this.#leaked) this.#answer.drop(key);
+    this.#leaked.drop();
   }
 
   #tell(kind: Kind, text: string): void {
@@ -89,18 +89,5 @@ export class ChatTexts {
     }
     this.#said[kind] += text.length;
     return false;
-  }
-
-  /** Turns calls found in the text into calls of the answer. */
-  #leaks(): HarmonyCalls {
-    const key = (): string => `leaked ${this.#leaked.length}`;
-    return {
-      open: (name) => {
-        this.#leaked.push(`leaked ${this.#leaked.length + 1}`);
-        this.#answer.call(key(), { name: this.#names.own(name) });
-      },
-      args: (piece) => this.#answer.args(key(), piece),
-      close: () => this.#answer.callEnd(key()),
-    };
   }
 }

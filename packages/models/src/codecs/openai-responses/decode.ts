@@ -24,7 +24,7 @@ import { numberIn, objectIn, parsedFrame, textIn } from "../../json-values.ts";
 import { bareError, isEndWord, isErrorEvent, isSilent, piecesIn } from "../bare-frames.ts";
 import { isFlatError, told } from "../flat-errors.ts";
 import { foreignStop } from "../foreign-stops.ts";
-import { answerOf } from "../leaking-answer.ts";
+import { answerOf } from "../leaks/leaking-answer.ts";
 import { speaker, streamError, unreadable } from "../openai/errors.ts";
 import { nameTable } from "../openai/names.ts";
 import { settle } from "../openai/settle.ts";

@@ -4,12 +4,13 @@
 // an answer is parsed; a tag after anything else is ordinary text, but for a closing tag that was left behind reasoning.
 
 import type { ModelEvent } from "@rondo/core";
-import { Answer, type BlockKey } from "../answer.ts";
-import type { Target } from "../codec.ts";
-import { speaksHarmony } from "../prompted/harmony.ts";
-import { oneOf } from "./openai-chat/compat.ts";
-import { type HarmonyCalls, HarmonySplitter, type Say } from "./openai-chat/harmony.ts";
-import { ThinkSplitter, type ThinkTags } from "./openai-chat/think.ts";
+import { Answer, type BlockKey } from "../../answer.ts";
+import type { Target } from "../../codec.ts";
+import { speaksHarmony } from "../../prompted/harmony.ts";
+import { oneOf } from "../openai-chat/compat.ts";
+import { type HarmonyCalls, HarmonySplitter, type Say } from "./harmony.ts";
+import { LeakedCalls } from "./leaked-calls.ts";
+import { ThinkSplitter, type ThinkTags } from "./think.ts";
 
 /**
  * Builds an answer for a target. Its first text is parsed if the server may leave something in it: by the quirk
@@ -43,7 +44,7 @@ class LeakingAnswer extends Answer {
   #splitter: Splitter | undefined;
   /** Reasoning came apart before the text. */
   #isApart = false;
-  readonly #leaked: BlockKey[] = [];
+  readonly #leaked: LeakedCalls;
   #hasCalls = false;
 
   constructor(
@@ -55,6 +56,7 @@ class LeakingAnswer extends Answer {
     this.#ownName = ownName;
     const tags = thinkTagsIn(target.compat);
     this.#thinkTags = tags === "none" ? "leading" : tags;
+    this.#leaked = new LeakedCalls(this, (key, name) => super.call(key, { name: ownName?.(name) ?? name }));
   }
 
   override text(key: BlockKey, text: string): void {
@@ -92,7 +94,7 @@ class LeakingAnswer extends Answer {
     if (key !== this.#key) return;
     super.again(this.#thoughts);
     // Its calls come once more as well.
-    for (const leaked of this.#leaked) this.drop(leaked);
+    this.#leaked.drop();
     this.#splitter = undefined;
   }
 
@@ -117,7 +119,7 @@ class LeakingAnswer extends Answer {
   #end(): void {
     if (this.#splitter !== undefined && !this.#isPlain) this.#splitter.end();
     this.#key = null;
-    if (this.#hasCalls) for (const key of this.#leaked) this.drop(key);
+    if (this.#hasCalls) this.#leaked.drop();
   }
 
   /** Channels are looked for in the first text, whatever comes before it. */
@@ -143,7 +145,7 @@ class LeakingAnswer extends Answer {
       if (kind === "reasoning") super.reasoning(this.#thoughts, text);
       else super.text(this.#key ?? 0, text);
     };
-    this.#splitter ??= this.#newSplitter(say, this.#leaks());
+    this.#splitter ??= this.#newSplitter(say, this.#leaked);
     return this.#splitter;
   }
 
@@ -152,18 +154,6 @@ class LeakingAnswer extends Answer {
     const splitter = new ThinkSplitter(say, this.#thinkTags);
     if (this.#isApart) splitter.plain();
     return splitter;
-  }
-
-  #leaks(): HarmonyCalls {
-    const last = (): BlockKey => this.#leaked.at(-1) ?? "leaked";
-    return {
-      open: (name) => {
-        this.#leaked.push(`leaked ${this.#leaked.length + 1}`);
-        super.call(last(), { name: this.#ownName?.(name) ?? name });
-      },
-      args: (piece) => this.args(last(), piece),
-      close: () => this.callEnd(last()),
-    };
   }
 }
 
