@@ -148,7 +148,7 @@ export { type Migrations, RecordJudge, RecordReader } from "./journal/migrations
 export { isSubAgentOf, withSubAgents } from "./journal/sub-agents.ts";
 export type { LeaseOptions } from "./journal/writer.ts";
 export type * from "./journal.ts";
-export { base64 } from "./json/base64.ts";
+export { base64, isBytes } from "./json/base64.ts";
 export { canonical } from "./json/digest.ts";
 export type { Logger } from "./logger.ts";
 export type { Action, HookAsk } from "./loop/action.ts";

@@ -7,7 +7,14 @@
 // A piece of the body is decoded first, and its deltas are emitted after that. Listeners may do much, and mixing their work
 // into the decoding is slower than doing one after the other: see `bench/RESULTS.md`.
 
-import { type AssistantMessage, errorWith, type ModelEvent, type ModelIo, RondoError } from "@rondo/core";
+import {
+  type AssistantMessage,
+  errorWith,
+  type ModelEvent,
+  type ModelIo,
+  messageOf,
+  RondoError,
+} from "@rondo/core";
 import type { Codec, Decoder, Frame, Target } from "./codec.ts";
 import { type EventBuffer, eventBuffer } from "./event-buffer.ts";
 import { parseExact } from "./exact-json.ts";
@@ -258,5 +265,5 @@ function settled<T>(run: () => T, decoder: Decoder): T {
 }
 
 function unreadable(codec: Codec, thrown: unknown): string {
-  return `the ${codec.api} decoder could not read a frame: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
+  return `the ${codec.api} decoder could not read a frame: ${messageOf(thrown)}`;
 }

@@ -6,6 +6,7 @@
 import {
   type AssistantMessage,
   base64,
+  isBytes,
   type Json,
   type JsonObject,
   type ModelEvent,
@@ -281,7 +282,7 @@ export class PartReader {
 function bytesOf(data: unknown): string | undefined {
   const bare = asRecord(data).type === "data" ? asRecord(data).data : data;
   if (typeof bare === "string") return bare;
-  return bare instanceof Uint8Array ? base64(bare) : undefined;
+  return isBytes(bare) ? base64(bare) : undefined;
 }
 
 function plain(value: unknown): Json {

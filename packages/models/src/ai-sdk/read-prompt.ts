@@ -9,6 +9,7 @@ import {
   type ContentPart,
   closeOpenCalls,
   type FilePart,
+  isBytes,
   isSameOrigin,
   type Json,
   type JsonObject,
@@ -149,7 +150,7 @@ function filePart(part: unknown): FilePart | TextPart {
     tagged.type === "data" ? tagged.data : tagged.type === "url" ? tagged.url : (data ?? url);
   const named = typeof filename === "string" ? { name: filename } : {};
   const file = { type: "file" as const, mediaType: wholeType(text(mediaType)), ...named };
-  if (bare instanceof Uint8Array) return { ...file, data: base64(bare) };
+  if (isBytes(bare)) return { ...file, data: base64(bare) };
   if (bare instanceof URL) return { ...file, url: bare.href };
   if (typeof bare === "string") return data === undefined ? { ...file, url: bare } : { ...file, data: bare };
   return words(`[${[filename, mediaType].filter(Boolean).join(", ")}: not shown]`);

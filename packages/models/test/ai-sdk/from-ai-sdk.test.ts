@@ -1,3 +1,4 @@
+import { runInNewContext } from "node:vm";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import {
   Agent,
@@ -329,7 +330,7 @@ describe("fromAiSdk: an answer", () => {
       { type: "text-start", id: "0" },
       { type: "text-delta", id: "0", delta: "hello" },
       { type: "text-end", id: "0" },
-      { type: "file", mediaType: "image/png", data: new Uint8Array([104, 105]) },
+      { type: "file", mediaType: "image/png", data: runInNewContext("new Uint8Array([104, 105])") },
     ];
     const usage = { inputTokens: 3, outputTokens: 2, totalTokens: 5, cachedInputTokens: 1 };
     const v2 = {

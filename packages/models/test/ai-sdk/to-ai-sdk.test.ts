@@ -1,3 +1,4 @@
+import { runInNewContext } from "node:vm";
 import { callsOf, RondoError, textOf } from "@rondo/core";
 import { toAiSdk } from "@rondo/models";
 import {
@@ -359,6 +360,16 @@ describe("toAiSdk", () => {
       { type: "file", mediaType: "application/pdf", data: "aGk=", name: "a.pdf" },
     ]);
     expect(result.files.map(({ base64, mediaType }) => [base64, mediaType])).toEqual([["aGk=", "image/png"]]);
+  });
+
+  it("reads a file's bytes of another realm", async () => {
+    const model = scripted([say("seen")]);
+    const data = runInNewContext("new Uint8Array([104, 105])") as Uint8Array;
+    const file = { type: "file" as const, mediaType: "image/png", data };
+    await toAiSdk(model).doGenerate({ prompt: [{ role: "user", content: [file as never] }] });
+    expect(model.lastRequest.messages.at(0)?.content).toEqual([
+      { type: "file", mediaType: "image/png", data: "aGk=" },
+    ]);
   });
 
   const answering = (content: unknown) =>

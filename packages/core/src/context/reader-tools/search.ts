@@ -4,6 +4,7 @@
 // does not support (lookaround, backreferences) is refused with an explanation. A long search pauses regularly to let other
 // work run.
 
+import { messageOf } from "../../errors.ts";
 import { byteLength } from "../../text/size.ts";
 import { type Kept, lineCall, linesOf, numbered, pageBytes } from "./pages.ts";
 
@@ -108,7 +109,7 @@ async function matcherOf({ pattern, regex }: SearchAsk): Promise<(line: string) 
     const expression = RE2JS.compile(pattern);
     return (line) => expression.matcher(line.length > mostOfLine ? line.slice(0, mostOfLine) : line).find();
   } catch (thrown) {
-    throw new PatternError(thrown instanceof Error ? thrown.message : String(thrown));
+    throw new PatternError(messageOf(thrown));
   }
 }
 
