@@ -1,6 +1,7 @@
 import { Agent, type Message, type Model, memoryJournal } from "@rondo/core";
 import { expect, test } from "vitest";
 import { call, fail, say, scripted, think } from "../../testkit/src/index.ts";
+import { repairOfFile } from "../src/loop/request/omissions.ts";
 import { echo, eventsOf, quick, shortly } from "./support.ts";
 
 const refused = fail("invalid_request", { status: 400, repair: "reasoning" });
@@ -102,4 +103,66 @@ test.each([
   );
   expect(end?.reason).toBe("completed");
   expect(model.requests.map((request) => request.settings)).toEqual([settings, left]);
+});
+
+const png = (data: string) => ({ type: "file", mediaType: "image/png", data }) as const;
+
+const filesIn = (request: { messages: Iterable<Message> } | undefined): string[] =>
+  [...(request?.messages ?? [])].flatMap(({ content }) =>
+    content.flatMap((part) => (part.type === "file" ? [String(part.data)] : [])),
+  );
+
+test("a file that was refused is left out in the session's later runs, and in a fork, without another refusal", async () => {
+  const broken = png("AAAA");
+  const refusal = fail("invalid_request", { status: 400, repair: repairOfFile(broken) });
+  const model = scripted([refusal, say("one"), say("two"), say("three")]);
+  const journal = memoryJournal();
+  const agent = new Agent({ model, journal, ...quick });
+  const session = await agent.open("s");
+  await session.send([png("BBBB"), broken, { type: "text", text: "look" }]);
+  await session.send([png("CCCC"), { type: "text", text: "and this" }]);
+  await agent.fork("s", "t");
+  const fork = await agent.open("t");
+  await fork.send("again");
+  expect(model.requests.map(filesIn)).toEqual([
+    ["BBBB", "AAAA"],
+    ["BBBB"],
+    ["BBBB", "CCCC"],
+    ["BBBB", "CCCC"],
+  ]);
+  // What is stored stays whole.
+  expect(filesIn({ messages: session.messages })).toEqual(["BBBB", "AAAA", "CCCC"]);
+});
+
+test("files are refused by a model: another one is sent them", async () => {
+  const refusal = fail("invalid_request", { status: 400, repair: "files" });
+  const [first, second] = [scripted([refusal, say("one")]), scripted([say("two")], { id: "other" })];
+  const journal = memoryJournal();
+  const session = await new Agent({ model: first, journal, ...quick }).open("s");
+  await session.send([png("AAAA"), { type: "text", text: "look" }]);
+  const later = await new Agent({ model: second, journal, ...quick }).open("s");
+  await later.send("and you?");
+  expect(filesIn(first.requests[1])).toEqual([]);
+  expect(filesIn(second.requests[0])).toEqual(["AAAA"]);
+});
+
+test("where all files were refused, a new one is sent nevertheless, once", async () => {
+  const refusal = fail("payload_too_large", { status: 413 });
+  const model = scripted([refusal, say("one"), say("two"), refusal, say("three"), say("four")]);
+  const session = await new Agent({ model, journal: memoryJournal(), ...quick }).open("s");
+  await session.send([png("AAAA"), { type: "text", text: "look" }]);
+  await session.send([png("BBBB"), { type: "text", text: "a smaller one" }]);
+  await session.send([png("CCCC"), { type: "text", text: "a larger one" }]);
+  await session.send("well?");
+  expect(model.requests.map(filesIn)).toEqual([["AAAA"], [], ["BBBB"], ["BBBB", "CCCC"], [], []]);
+});
+
+test("a refusal that leaving the file out does not mend teaches nothing", async () => {
+  const broken = png("AAAA");
+  const refusal = fail("invalid_request", { status: 400, repair: repairOfFile(broken) });
+  const model = scripted([refusal, fail("invalid_request", { status: 400 }), say("two")]);
+  const session = await new Agent({ model, journal: memoryJournal(), ...quick }).open("s");
+  await session.send([broken, { type: "text", text: "look" }]);
+  await session.send("well?");
+  expect(model.requests.map(filesIn)).toEqual([["AAAA"], [], ["AAAA"]]);
 });

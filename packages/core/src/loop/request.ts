@@ -12,7 +12,7 @@ import type { Rules } from "../rules/rule.ts";
 import { Log } from "./log.ts";
 import { definitionsOf, offeredTools, waitingTools } from "./offered-tools.ts";
 import { besideOf, notesOf } from "./request/notes.ts";
-import { ofParts, without, withoutSettings } from "./request/omissions.ts";
+import { ofParts, refusedFiles, without, withoutRefused, withoutSettings } from "./request/omissions.ts";
 import { stepSettings } from "./request/step-settings.ts";
 import { frontOf, outputThatFits, windowOf } from "./request/window.ts";
 import type { OutputOptions, RunOptions } from "./run-options.ts";
@@ -99,7 +99,14 @@ export function shaped(state: RunState, rules: Rules): Shaped {
   const edit = transformedOf(run)?.edit;
   const results = guarding?.results === "cut" ? undefined : guarding?.results;
   const dropped = ofParts(run.dropped);
-  if (edit === undefined && !pruning && results === undefined && dropped.length === 0)
+  const refused = refusedFiles(state);
+  if (
+    edit === undefined &&
+    !pruning &&
+    results === undefined &&
+    dropped.length === 0 &&
+    refused === undefined
+  )
     return { messages: state.history, stages: [], by: [] };
   const whole = edit === undefined ? state.history : Log.of(applyEdit(state.history, edit));
   const window = windowOf(state);
@@ -114,10 +121,16 @@ export function shaped(state: RunState, rules: Rules): Shaped {
     results === undefined || window === undefined
       ? undefined
       : guard(pruned.messages, { results }, { contextWindow: window, beside: besideMessages(state, rules) });
-  const { messages } = guarded ?? pruned;
+  const { messages: fitting } = guarded ?? pruned;
+  const messages = refused === undefined ? fitting : withoutRefused(refused, fitting);
   const stages = [pruned.note, guarded?.note].filter((note) => note !== undefined);
   const hook = edit === undefined ? [] : ["transformContext"];
-  const by = [...hook, ...stages.map(({ stage }) => stage), ...dropped.map((what) => `${what} left out`)];
+  const by = [
+    ...hook,
+    ...stages.map(({ stage }) => stage),
+    ...(messages === fitting ? [] : ["refused files left out"]),
+    ...dropped.map((what) => `${what} left out`),
+  ];
   return {
     messages: dropped.reduce<MessageList>((list, what) => Log.of(without(what, list)), messages),
     stages,

@@ -9,6 +9,7 @@ import type { AssistantMessage, Json, JsonObject, Message, Usage, UserMessage } 
 import type { Settings, ToolChoice } from "../model.ts";
 import type { HeldGrant } from "../rules/grants.ts";
 import type { AskedQuestion, ChildCall, LeftChild, ParentFacts, Spent } from "./child-facts.ts";
+import type { RefusedFiles } from "./folding/refused-files.ts";
 import { Log, Names } from "./log.ts";
 import type {
   Because,
@@ -234,6 +235,8 @@ export interface State {
   readonly lastTokens?: number | undefined;
   /** Context windows named in refusals, in tokens, by the model's id. Absent: there were none. */
   readonly windows?: ReadonlyMap<string, number>;
+  /** Files that a model answered only without, by the model's id. Absent: there were none. */
+  readonly refusedFiles?: ReadonlyMap<string, RefusedFiles>;
   /** The stages that changed the history, other than by appending to it, since the last model call. */
   readonly rewritten: readonly string[];
   /** The time of the last request that a model answered. */

@@ -17,7 +17,7 @@ import type { Judgement, Rule } from "./rule.ts";
 export function overflow(mends: boolean = true): Rule {
   return {
     name: "overflow",
-    version: 2,
+    version: 3,
     judge(_memory, state): Judgement | undefined {
       const { run } = state;
       if (run?.failure === undefined) return undefined;
@@ -29,7 +29,7 @@ export function overflow(mends: boolean = true): Rule {
         mends &&
         error.kind === "payload_too_large" &&
         !run.dropped.includes("files") &&
-        countFiles(state) > 0
+        countFiles(withRun(state)) > 0
       )
         return { follows: { do: "ask_again", drop: "files" }, evidence };
       const maxOutputTokens = mends ? lowerLimit(withRun(state), error) : undefined;

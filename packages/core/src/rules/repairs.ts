@@ -25,7 +25,7 @@ const mostPartings = 4;
 export function repairs(): Rule {
   return {
     name: "repairs",
-    version: 5,
+    version: 6,
     judge(_memory, state): Judgement | undefined {
       const { run } = state;
       const said = run?.failure?.error.repair;

@@ -28,8 +28,8 @@ import { afterAll, failureOf, judgementOf, stopOf, texts, turnOf, words } from "
 test.each([
   ["retry", 2, retry],
   ["fallback", 1, fallback],
-  ["overflow", 2, overflow],
-  ["repairs", 5, repairs],
+  ["overflow", 3, overflow],
+  ["repairs", 6, repairs],
 ] as const)("%s decides nothing if nothing failed", (name, version, make) => {
   const rule = make();
   expect([rule.name, rule.version]).toStrictEqual([name, version]);

@@ -15,7 +15,7 @@ export function keyOf(
   { state, shadow, fuel }: { state: State; shadow: Shadow; fuel: Fuel },
   { rules, toTheLetter }: { rules: Rules; toTheLetter?: ReadonlySet<string> },
 ): string {
-  const { history, inbox, run, memories, windows, now, seq } = state;
+  const { history, inbox, run, memories, windows, refusedFiles, now, seq } = state;
   const past = [...history].map((message) => {
     const shape = message.content
       .map((part) => (part.type === "tool_call" ? part.name + argsKey(part.args) : part.type))
@@ -44,6 +44,7 @@ export function keyOf(
       toTheLetter?.has(rules.list[at]?.name ?? "") === true ? told(memory) : memory,
     ),
     windows ?? [],
+    [...(refusedFiles ?? [])].map(([model, { files }]) => [model, ...files]),
     state.grants.map(({ id, used, revoked, until }) => [
       id,
       used,

@@ -12,6 +12,7 @@ import type { Because, CallKey, CallResult, Follows, RecordOf } from "../records
 import { type Call, callIn, hasBegun, type Run, type State, type Turn, withRun } from "../state.ts";
 import { settleCancel } from "./cancelled.ts";
 import { leaveChild, rollUp } from "./children.ts";
+import { refusedFilesOf } from "./refused-files.ts";
 import { newCompaction } from "./shrink.ts";
 import { spendMore } from "./spend.ts";
 
@@ -43,6 +44,7 @@ export function finishModel(state: State, run: Run, record: RecordOf<"model_fini
   return {
     ...state,
     ids,
+    ...(run.dropped.length === 0 ? {} : refusedFilesOf(state, run)),
     answers: state.answers + 1,
     lastTokens: tokensOf(record.message.usage),
     // The request is sent again unchanged.

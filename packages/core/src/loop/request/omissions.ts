@@ -1,14 +1,16 @@
-// The room of omissions: parts of the history and settings that a run leaves out of its requests because they were refused.
+// The room of omissions: parts of the history and settings that requests leave out because they were refused: files in the
+// whole session, everything else in the rest of the run.
 // (A refused schema instead changes how the output is asked for: `output/ways.ts`.)
 
 import type { RefusableSetting, Repair } from "../../errors.ts";
 import { digest } from "../../json/digest.ts";
 import type { FilePart, Message } from "../../message.ts";
-import type { Settings } from "../../model.ts";
+import type { MessageList, Settings } from "../../model.ts";
 import { oncePer } from "../../once-per.ts";
-import type { State } from "../state.ts";
+import { Log } from "../log.ts";
+import { modelInUse, type RunState } from "../state.ts";
 
-type FileRepair = Extract<Repair, `file.${string}`>;
+export type FileRepair = Extract<Repair, `file.${string}`>;
 type OldFilesRepair = Extract<Repair, `files.last.${number}`>;
 /** What to leave out of messages. */
 type PartRepair = "reasoning" | "files" | FileRepair | OldFilesRepair;
@@ -29,18 +31,35 @@ export function repairOfFile({ data, url }: FilePart): FileRepair {
   return `file.${digest(typeof data === "object" ? data.blob : (data ?? url ?? ""))}`;
 }
 
-/** How many files satisfy this. Walks the whole history: only used after a refusal. */
-export function countFiles({ history }: State, holds: (file: FilePart) => boolean = () => true): number {
+/** The files that the model in use is known to refuse; undefined if none are known. */
+export function refusedFiles({
+  refusedFiles: known,
+  options,
+  run,
+}: RunState): ReadonlySet<FileRepair> | undefined {
+  return known?.get(options.models[modelInUse(run)]?.id ?? "")?.files;
+}
+
+/** How many of the files that are still sent satisfy this. Walks the whole history: only used after a refusal. */
+export function countFiles(state: RunState, holds: (file: FilePart) => boolean = () => true): number {
+  const refused = refusedFiles(state);
   let count = 0;
-  for (const { content } of history)
-    for (const part of content) if (part.type === "file" && holds(part)) count += 1;
+  for (const file of filesIn(state.history))
+    if (refused?.has(repairOfFile(file)) !== true && holds(file)) count += 1;
   return count;
+}
+
+function* filesIn(messages: Iterable<Message>): Generator<FilePart> {
+  for (const { content } of messages) for (const part of content) if (part.type === "file") yield part;
 }
 
 export const isOfSetting = (repair: Repair): repair is SettingRepair => repair.startsWith("settings.");
 
-const isOfParts = (repair: Repair): repair is PartRepair =>
-  repair === "reasoning" || repair === "files" || isOfOneFile(repair) || isOfOldFiles(repair);
+const isOfParts = (repair: Repair): repair is PartRepair => repair === "reasoning" || isOfFiles(repair);
+
+/** Whether a repair leaves out files: one, the oldest, or all. */
+export const isOfFiles = (repair: Repair): boolean =>
+  repair === "files" || isOfOneFile(repair) || isOfOldFiles(repair);
 
 /** The repairs that change messages. */
 export function ofParts(dropped: readonly Repair[]): PartRepair[] {
@@ -58,8 +77,8 @@ export function withoutSettings(dropped: readonly Repair[], settings: Settings):
   return left;
 }
 
-/** What to leave out of one message; a number: that many of its first files. */
-type Cut = Exclude<PartRepair, OldFilesRepair> | number;
+/** What to leave out of one message; a number: that many of its first files; a set: these files. */
+type Cut = Exclude<PartRepair, OldFilesRepair> | number | ReadonlySet<FileRepair>;
 
 const copiesOf = oncePer((_message: Message) => new Map<Cut, Message | null>());
 
@@ -72,6 +91,25 @@ export function without(what: PartRepair, messages: Iterable<Message>): Message[
     if (copy !== null) kept.push(copy);
   }
   return kept;
+}
+
+/** The same messages without the files that the session knows to be refused; the same list if it has none of them. */
+export function withoutRefused(refused: ReadonlySet<FileRepair>, messages: MessageList): MessageList {
+  let found = false;
+  const left = [...messages].map((message) => {
+    const copy = copyWithout(refused, message) as Message;
+    found ||= copy !== message;
+    return copy;
+  });
+  return found ? Log.of(left) : messages;
+}
+
+/** The files that these repairs leave out. One that is also elsewhere, and stays there, is none of them. */
+export function leftOutFiles(messages: Iterable<Message>, dropped: readonly Repair[]): Set<FileRepair> {
+  const all = new Set([...filesIn(messages)].map(repairOfFile));
+  const sent = ofParts(dropped).reduce<Iterable<Message>>((left, what) => without(what, left), messages);
+  for (const file of filesIn(sent)) all.delete(repairOfFile(file));
+  return all;
 }
 
 /** Keeps the last `kept` files, counted from the last message back. */
@@ -103,17 +141,23 @@ function unreasoned(message: Message): Message | null {
   return content.length === 0 ? null : { ...message, content };
 }
 
-/** Replaces all files, one file, or the first few by a text that mentions them. */
+/** Replaces all files, one or some of them, or the first few by a text that mentions them. */
 function unfiled(what: Exclude<Cut, "reasoning">, message: Message): Message {
   let found = false;
   let seen = 0;
   const content = message.content.map((part) => {
     if (part.type !== "file") return part;
     seen += 1;
-    const goes = typeof what === "number" ? seen <= what : what === "files" || repairOfFile(part) === what;
-    if (!goes) return part;
+    if (!goes(part, seen, what)) return part;
     found = true;
     return { type: "text" as const, text: `[${part.name ?? part.mediaType} left out]` };
   });
   return found ? ({ ...message, content } as Message) : message;
+}
+
+function goes(file: FilePart, place: number, what: Exclude<Cut, "reasoning">): boolean {
+  if (what === "files") return true;
+  if (typeof what === "number") return place <= what;
+  const repair = repairOfFile(file);
+  return typeof what === "string" ? repair === what : what.has(repair);
 }
