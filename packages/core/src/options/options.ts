@@ -29,7 +29,9 @@ import { maxCalls } from "../rules/call-limits.ts";
 import { textsWith } from "../rules/custom-texts.ts";
 import { degenerateAnswers } from "../rules/degenerate.ts";
 import { budget, deadline, maxSteps, underWord } from "../rules/limits.ts";
+import { maxFailures } from "../rules/max-failures.ts";
 import { mustCall } from "../rules/must-call.ts";
+import { mustNotSay } from "../rules/must-not-say.ts";
 import { overflow } from "../rules/overflow.ts";
 import { repairs } from "../rules/repairs.ts";
 import { skipRepeatedFailures } from "../rules/repeated-failures.ts";
@@ -282,7 +284,9 @@ const makers: ReadonlySet<unknown> = new Set([
   budget,
   deadline,
   maxCalls,
+  maxFailures,
   mustCall,
+  mustNotSay,
   repeats,
   skipRepeatedFailures,
   stopWhen,
