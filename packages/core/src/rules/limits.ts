@@ -36,7 +36,7 @@ import type { Decision, Judgement, Rule } from "./rule.ts";
 /** What happens at the step limit. `refuse_tools`: the calls of the last allowed answer are not run, and the run ends. */
 export type OnLimit = "land" | "error" | "refuse_tools" | "stop";
 
-export const limitWords: Check = oneOf("land", "error", "refuse_tools", "stop");
+export const onLimitCheck: Check = oneOf("land", "error", "refuse_tools", "stop");
 
 interface StepLimit {
   onLimit?: OnLimit;
@@ -51,7 +51,7 @@ export const stepsUnder = (onLimit: OnLimit | undefined): Check =>
   );
 
 const maxStepsOptions = (max: Check): Check =>
-  membersOf<StepLimit & { max: number }>({ max, onLimit: limitWords, message: text }, ["max"]);
+  membersOf<StepLimit & { max: number }>({ max, onLimit: onLimitCheck, message: text }, ["max"]);
 
 /**
  * Ends a run that has had `max` model answers.
