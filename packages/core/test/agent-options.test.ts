@@ -110,6 +110,10 @@ describe("an agent's options", () => {
       { context: { compaction: false } },
       "option context.compaction: an object is needed, not false: null turns it off",
     ],
+    [
+      { rules: [maxSteps(5), deadline(60_000)] },
+      "option rules[1]: deadline(60000) counts from 1970, and is long past: budget({ ms }) limits how long a run takes, deadline(Date.now() + ms) says until when",
+    ],
     [{ fallback: model }, "option fallback: a list is needed, not an object: put it in [ ]"],
     [{ fallback: {} }, "option fallback: a list is needed, not an object"],
     [{ rules: maxSteps(5) }, "option rules: a list is needed, not an object: put it in [ ]"],
