@@ -118,7 +118,7 @@ export const callable: Check = needed("a function", (value) => typeof value === 
 /** An object that is not a list. */
 export const object: Check = needed("an object", isObject);
 /** An option that can only be turned off. */
-export const onlyNull: Check = needed("null, or nothing,", (value) => value === null);
+export const onlyNull: Check = needed("null, which turns it off, or nothing,", (value) => value === null);
 
 /** An object that can be stored with a run as it is. */
 export const data: Check = (value) => object(value) ?? json(value);
@@ -138,11 +138,15 @@ export const json: Check = (value) => {
 export const oneOf = (...words: readonly string[]): Check =>
   needed(`one of ${words.join(", ")}`, (value) => words.includes(value as string));
 
-/** An option that `null` turns off. */
+/** An option that `null` turns off. Others turn it off by `false`: the error says how it is done here. */
 export const orNull =
   (check: Check): Check =>
-  (value) =>
-    value === null ? undefined : check(value);
+  (value) => {
+    const fault = value === null ? undefined : check(value);
+    return fault === undefined || value !== false
+      ? fault
+      : { ...fault, says: `${fault.says}: null turns it off` };
+  };
 
 /** A value that passes one of two checks; if it passes neither, the error is that of the second. */
 export const either =
@@ -179,11 +183,17 @@ export const rising =
     return undefined;
   };
 
+/** Checks that also an object of lists passes: it is not known to be meant as one item. */
+const passAlmostAll: readonly Check[] = [anything, object];
+
 /** A list whose items all pass. */
 export const listOf =
   (check: Check): Check =>
   (value) => {
-    if (!Array.isArray(value)) return { at: "", says: `a list is needed, not ${shown(value)}` };
+    if (!Array.isArray(value)) {
+      const isItem = (value ?? undefined) !== undefined && !passAlmostAll.includes(check) && !check(value);
+      return { at: "", says: `a list is needed, not ${shown(value)}${isItem ? ": put it in [ ]" : ""}` };
+    }
     for (const [at, one] of value.entries()) {
       const fault = check(one);
       if (fault !== undefined) return { at: `[${at}]${fault.at}`, says: fault.says };

@@ -33,8 +33,9 @@ export type FileInput = Omit<FilePart, "data"> & { data?: string | Uint8Array | 
  */
 export type MessageInput =
   | Message
-  | { role: "system"; content: string }
-  | { role: "user"; content: string | (TextPart | FileInput)[] }
+  // The row of a chat as most programs keep it: one type for all roles.
+  | { role: "system" | "user" | "assistant"; content: string }
+  | { role: "user"; content: (TextPart | FileInput)[] }
   | (Omit<Partial<AssistantMessage>, "content" | "role"> & { role: "assistant"; content: string | Part[] })
   | (Omit<ToolMessage, "content" | "isError"> & { content: string | ContentPart[]; isError?: boolean });
 

@@ -84,11 +84,11 @@ export class Session<Output = unknown> {
   }
 
   get status(): SessionStatus {
-    return this.#driving.current !== undefined ? "running" : this.#left;
+    return this.#driving.current !== undefined ? "running" : this.#recorded;
   }
 
-  /** The status, apart from what is driven here. */
-  get #left(): SessionStatus {
+  /** The status according to the records, apart from what is driven here. */
+  get #recorded(): SessionStatus {
     if (!isOpen(this.state.run)) return "idle";
     // If only an approval is missing, nothing was interrupted.
     return nextOrEnd(this.state, this.#parts.resolved.rules).do === "park" ? "parked" : "interrupted";
@@ -372,7 +372,7 @@ export class Session<Output = unknown> {
   ): Promise<RunResult<Output>> {
     return this.#driving.begin(() => {
       // Another process may have started one meanwhile.
-      if (isOpen(this.state.run)) throw hasRun(this, this.#left);
+      if (isOpen(this.state.run)) throw hasRun(this, this.#recorded);
       mayBe();
       const { options } = this.#parts.resolved;
       // They are in the records from the first one on.

@@ -9,8 +9,10 @@ import {
   budget,
   deadline,
   dependency,
+  maxFailures,
   maxSteps,
   modelFace,
+  mustNotSay,
   type Rule,
   type RunOverrides,
   repeats,
@@ -102,7 +104,21 @@ describe("an agent's options", () => {
     [{ toolOrder: "both" }, 'option toolOrder: one of by_effect, sequential, parallel is needed, not "both"'],
     [{ abortGraceMs: -1 }, "option abortGraceMs: a finite number of at least 0 is needed, not -1"],
     [{ emptyNudges: -1 }, "option emptyNudges: a whole number of at least 0 is needed, not -1"],
-    [{ refusals: true }, "option refusals: null, or nothing, is needed, not true"],
+    [{ refusals: true }, "option refusals: null, which turns it off, or nothing, is needed, not true"],
+    [{ retry: false }, "option retry: an object is needed, not false: null turns it off"],
+    [
+      { context: { compaction: false } },
+      "option context.compaction: an object is needed, not false: null turns it off",
+    ],
+    [
+      { rules: [maxSteps(5), deadline(60_000)] },
+      "option rules[1]: deadline(60000) counts from 1970, and is long past: budget({ ms }) limits how long a run takes, deadline(Date.now() + ms) says until when",
+    ],
+    [{ fallback: model }, "option fallback: a list is needed, not an object: put it in [ ]"],
+    [{ fallback: {} }, "option fallback: a list is needed, not an object"],
+    [{ rules: maxSteps(5) }, "option rules: a list is needed, not an object: put it in [ ]"],
+    [{ settings: { stop: "END" } }, 'option settings.stop: a list is needed, not "END": put it in [ ]'],
+    [{ tools: tool(echo) }, "option tools: a list is needed, not an object: put it in [ ]"],
     [{ retry: { attempt: 4 } }, "option retry.attempt: there is no such option; did you mean attempts?"],
     [{ retry: { attempts: -1 } }, "option retry.attempts: a whole number above 0 is needed, not -1"],
     [
@@ -138,10 +154,12 @@ describe("an agent's options", () => {
     [{ tools: {} }, "option tools: a list is needed, not an object"],
     [{ tools: [null] }, "option tools[0]: a tool, as tool() makes it, is needed, not null"],
     [{ tools: [echo] }, "option tools[0]: a tool, as tool() makes it, is needed, not an object"],
-    ...[maxSteps, budget, deadline, repeats, stopWhen].map((made): [Record<string, unknown>, string] => [
-      { rules: [made] },
-      "option rules[0]: a function that makes rules must be called: maxSteps(20)",
-    ]),
+    ...[maxSteps, budget, deadline, maxFailures, mustNotSay, repeats, stopWhen].map(
+      (made): [Record<string, unknown>, string] => [
+        { rules: [made] },
+        "option rules[0]: a function that makes rules must be called: maxSteps(20)",
+      ],
+    ),
     ...[
       isStepCount(5),
       hasToolCall("look"),

@@ -272,6 +272,8 @@ describe("an agent knows", () => {
     const history: Message[] = [{ role: "user", content: [{ type: "text", text: "go" }] }];
     compiled(() => agent.run(history));
     compiled(() => agent.run([{ role: "user", content: "go" }]));
+    const rows: { role: "system" | "user" | "assistant"; content: string; id: number }[] = [];
+    compiled(() => agent.run(rows));
     compiled(() => agent.run([{ type: "file", mediaType: "image/png", data: new Uint8Array() }]));
   });
 });

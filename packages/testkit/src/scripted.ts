@@ -156,15 +156,16 @@ class Scripted implements ScriptedModel {
       const turns = script
         .slice(-left)
         .map((turn, at) => `  turn ${script.length - left + at + 1}: ${turnWords(turn)}`);
+      const were = left === 1 ? "was" : "were";
       throw new RondoError(
         "internal",
-        `${this.id}: ${left} of ${script.length} turns were never asked for (${this.calls} calls were made):\n${turns.join("\n")}`,
+        `${this.id}: ${left} of ${turnCount(script)} ${were} never asked for (calls made: ${this.calls}):\n${turns.join("\n")}`,
       );
     }
     if (this.calls > script.length && this.#options.repeatLast !== true)
       throw new RondoError(
         "internal",
-        `${this.id}: ${this.calls} calls were made and the script has ${script.length} turns`,
+        `${this.id}: ${this.calls} calls were made and the script has ${turnCount(script)}`,
       );
   }
 
@@ -198,7 +199,7 @@ class Scripted implements ScriptedModel {
     }
     return fail("internal", {
       message:
-        `${this.id}: call ${number} was made and the script has ${script.length} turn${script.length === 1 ? "" : "s"}; ` +
+        `${this.id}: call ${number} was made and the script has ${turnCount(script)}; ` +
         `add a turn, or set repeatLast. It was asked after ${lastWords(request)}`,
     });
   }
@@ -247,6 +248,8 @@ class Scripted implements ScriptedModel {
     if (--this.#busy === 0) this.#idle.resolve();
   }
 }
+
+const turnCount = ({ length }: readonly unknown[]): string => `${length} ${length === 1 ? "turn" : "turns"}`;
 
 /** What a call came after: the newest message, in a line. */
 function lastWords({ messages }: ModelRequest): string {

@@ -382,11 +382,11 @@ describe("the end of a script", () => {
   it("tells which turns nobody asked for", async () => {
     const model = scripted([say("one"), [think("hm"), call("look", { at: "a" })], fail("auth")]);
     expect(model.left).toBe(3);
-    expect(() => model.assertDone()).toThrow(/3 of 3 turns were never asked for/);
+    expect(() => model.assertDone()).toThrow(/3 of 3 turns were never asked for \(calls made: 0\)/);
     await model.call(requestOf(), { signal: new AbortController().signal, emit: () => {} });
     expect(model.left).toBe(2);
     expect(() => model.assertDone()).toThrow(
-      'scripted: 2 of 3 turns were never asked for (1 calls were made):\n  turn 2: reasoning "hm", call look {"at":"a"}\n  turn 3: fail auth',
+      'scripted: 2 of 3 turns were never asked for (calls made: 1):\n  turn 2: reasoning "hm", call look {"at":"a"}\n  turn 3: fail auth',
     );
     expect(scripted(() => say("any")).left).toBe(0);
   });
@@ -400,7 +400,7 @@ describe("the end of a script", () => {
     await expect(asking).rejects.toThrow(
       'call 2 was made and the script has 1 turn; add a turn, or set repeatLast. It was asked after the user\'s message: "and now?"',
     );
-    expect(() => model.assertDone()).toThrow(/2 calls were made and the script has 1 turns/);
+    expect(() => model.assertDone()).toThrow(/2 calls were made and the script has 1 turn$/);
   });
 });
 

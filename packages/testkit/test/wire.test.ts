@@ -217,7 +217,9 @@ describe("the script", () => {
     expect((await ask(wire, "openai-chat")).text).toContain("openai-chat 2 false");
     const out = await ask(wire, "google-generative-ai");
     expect([out.status, out.headers.get("x-should-retry")]).toEqual([500, "false"]);
-    expect(out.text).toContain("the script has 2 turns and this is request 3");
+    expect(out.text).toContain(
+      "request 3 (google-generative-ai): the script has 2 turns: add a turn, or set repeatLast",
+    );
     expect(wire.problems).toHaveLength(1);
   });
 

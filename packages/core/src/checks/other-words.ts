@@ -191,11 +191,16 @@ export const agentWords: (name: string) => string | undefined = saying(() => [
     "executionMode",
   ),
   ...meaning("maxConcurrentTools", "concurrency", "maxConcurrency", "toolCallConcurrency"),
+  ...meaning("maxConcurrentTools", "toolConcurrency", "maxParallelTools", "maxParallelToolCalls"),
   ...meaning("toolResult(text, { done: text }) of the tool", "toolUseBehavior"),
   ...meaning("texts", "toolErrorFormatter", "toolNotFoundBehavior"),
   ...meaning("decodeRetries", "outputRetries"),
   ...meaning("retry: { longestRetryAfterMs }", "maxRetryDelayMs"),
   ...meaning("apiKey, or credentials, of the model", "apiKey", "getApiKey"),
+  ...meaning("baseURL of the model", "baseURL", "apiBase"),
+  ...meaning("stream() in place of run()", "stream", "streaming"),
+  ...meaning("budget: { tokens, usd, … }", "maxBudget", "maxBudgetUsd", "maxCost", "costLimit", "tokenLimit"),
+  ...meaning("nothing: what a provider can cache is marked for it", "cache", "caching", "promptCaching"),
   ...meaning("model", "streamFn", "llm"),
 ]);
 
@@ -246,6 +251,12 @@ export const budgetWords: (name: string) => string | undefined = saying(() => [
   ...meaning("modelCalls", "requests", "requestLimit", "maxRequests"),
   ...meaning("usd", "cost", "maxCost", "dollars", "maxBudgetUsd"),
   ...meaning("ms", "seconds", "timeout", "timeoutMs", "time"),
+]);
+
+/** For a compaction. */
+export const compactionWords: (name: string) => string | undefined = saying(() => [
+  ...meaning("at, a share of the window", "threshold", "trigger", "triggerAt", "maxTokens"),
+  ...meaning("keepTurns, or keepShare, a share of the window", "keepRecentTokens", "keepLast", "keep"),
 ]);
 
 /** For hooks. */

@@ -129,7 +129,9 @@ const faceOfTool: Check = hinted(madeTool, (value) => {
   if (typeof run === "function" && typeof open === "function")
     return ": subAgent({ name, description, agent }) makes one of an agent";
   if (typeof listTools === "function") return ": make one of each of the server's tools";
-  return typeof name === "string" && typeof execute === "function" ? ": tool({ … }) makes one of it" : "";
+  if (typeof execute !== "function") return "";
+  // Other libraries keep the name beside the tool.
+  return `: tool({ ${typeof name === "string" ? "" : "name, "}… }) makes one of it`;
 });
 
 /** A tool that is offered under one name and found under another could never be called. */
@@ -144,7 +146,8 @@ const oneTool: Check = (value) => {
 /** A list of tools: each has its name in itself. */
 export const tools: Check = hinted(listOf(oneTool), (value) => {
   if (isPromise(value)) return ": await it";
-  return object(value) === undefined ? ": [tool({ name, … }), …], each with its name in it" : "";
+  const isToolset = object(value) === undefined && oneTool(value) !== undefined;
+  return isToolset ? ": [tool({ name, … }), …], each with its name in it" : "";
 });
 
 const nothing = needed("nothing", (value) => value === undefined);

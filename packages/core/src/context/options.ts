@@ -2,6 +2,7 @@
 //
 // One pipeline in a fixed order: cap, trim, prune, guard, and compaction; each stage is an option and may be null.
 
+import { compactionWords } from "../checks/other-words.ts";
 import { model } from "../checks/ready-made.ts";
 import {
   able,
@@ -97,7 +98,9 @@ export const contextOptions: Check = membersOf<ContextOptions>({
       counts: oneOf("request", "messages"),
     }),
   ),
-  compaction: orNull(membersOf<NonNullable<ContextOptions["compaction"]>>({ ...compactionChecks, model })),
+  compaction: orNull(
+    membersOf<NonNullable<ContextOptions["compaction"]>>({ ...compactionChecks, model }, [], compactionWords),
+  ),
   estimator: able("an estimator (text, message, tools)", "text", "message", "tools"),
   tell: listOf(share),
 });

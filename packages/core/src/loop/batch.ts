@@ -6,7 +6,7 @@
 import type { Permission } from "../tool/effect.ts";
 import type { CallKey } from "./records.ts";
 import type { RunOptions } from "./run-options.ts";
-import { awaitsAnswer, type Call, hasBegun, isRunning } from "./state.ts";
+import { awaitsAnswer, type Call, hasBegun, isOver, isRunning } from "./state.ts";
 
 /** The calls that may start: cleared to run, without a conflict with running or earlier calls, within `maxConcurrentTools`. */
 export function startable(calls: readonly Call[], options: RunOptions): CallKey[] {
@@ -16,7 +16,7 @@ export function startable(calls: readonly Call[], options: RunOptions): CallKey[
     if (free <= 0 || !isCleared(call, options)) return;
     // A call also waits for earlier ones that have not started: their order is what the model wrote.
     const isInTheWay = (other: Call, place: number): boolean =>
-      (place < at ? !isDone(other) : place > at && isRunning(other)) &&
+      (place < at ? !isOver(other) : place > at && isRunning(other)) &&
       conflict(call, other, options.toolOrder);
     if (calls.some(isInTheWay)) return;
     keys.push(call.key);
@@ -26,8 +26,8 @@ export function startable(calls: readonly Call[], options: RunOptions): CallKey[
 }
 
 /** The calls that hooks and people may be asked about now: all open ones, or under `sequential` the first. */
-export function inTurn(calls: readonly Call[], options: RunOptions): readonly Call[] {
-  const open = calls.filter((call) => !isDone(call));
+export function askable(calls: readonly Call[], options: RunOptions): readonly Call[] {
+  const open = calls.filter((call) => !isOver(call));
   if (options.toolOrder !== "sequential") return open;
   const first = open.find((call) => !isQuestion(call));
   return first === undefined ? open.slice(0, 1) : [first];
@@ -72,8 +72,6 @@ export function ownPermission({ check, tool }: Call): Permission {
   const own = check.ok && general !== "deny" ? check.permission : undefined;
   return own ?? general;
 }
-
-const isDone = (call: Call): boolean => call.result !== undefined && call.settled;
 
 function conflict(one: Call, other: Call, order: RunOptions["toolOrder"]): boolean {
   if (isQuestion(one) || isQuestion(other)) return false;

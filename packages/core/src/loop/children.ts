@@ -70,12 +70,12 @@ export function spentInSession(state: State): Spent {
   return state.run === undefined ? { ...before } : addSpent(before, spentBy(state));
 }
 
-const counted = ["tokens", "usd", "modelCalls", "agents"] as const;
+const amountNames = ["tokens", "usd", "modelCalls", "agents"] as const;
 
 /** The tighter of two limits, member by member. */
 export function tighter(one: Amounts, other: Amounts): Amounts {
   const least: Amounts = { ...one };
-  for (const name of [...counted, "until"] as const) {
+  for (const name of [...amountNames, "until"] as const) {
     const limit = other[name];
     // Infinity is no limit, and not a number that JSON can hold.
     if (limit !== undefined && Number.isFinite(limit)) least[name] = Math.min(limit, least[name] ?? limit);
@@ -84,13 +84,13 @@ export function tighter(one: Amounts, other: Amounts): Amounts {
 }
 
 /** What was spent of a limited amount; all of the limit if that is unknown. */
-const partOf = (spent: Spent, name: (typeof counted)[number], limit: number): number =>
+const partOf = (spent: Spent, name: (typeof amountNames)[number], limit: number): number =>
   name === "tokens" ? tokensIn(spent) : (spent[name] ?? limit);
 
 /** What is left of a budget; no money if it is unknown how much was spent. */
 export function leftOf(budget: Amounts, spent: Spent): Amounts {
   const left: Amounts = { ...budget };
-  for (const name of counted) {
+  for (const name of amountNames) {
     const limit = budget[name];
     if (limit !== undefined) left[name] = Math.max(0, limit - partOf(spent, name, limit));
   }
@@ -117,7 +117,7 @@ export function freeAmounts(state: State, rules: Rules): Amounts {
 /** What is still reserved for a child: its share minus its reported spending. Without a limit nothing is reserved. */
 function heldFor({ reserved, spent }: ChildCall): Spent {
   const held = { ...nothingSpent };
-  for (const name of counted) {
+  for (const name of amountNames) {
     const given = reserved[name];
     if (given !== undefined) held[name] = Math.max(0, given - partOf(spent, name, given));
   }
@@ -168,7 +168,7 @@ const tooDeep = (depth: number, maxDepth: number): Share => ({
 function shareOf(free: Amounts, among: number, most: AgentFacts["most"] = {}, now: number): Share {
   const reserved: Amounts = {};
   const { ms, ...asked } = most;
-  for (const name of counted) {
+  for (const name of amountNames) {
     const there = free[name];
     const wish = asked[name];
     if (there === undefined) {
@@ -179,7 +179,7 @@ function shareOf(free: Amounts, among: number, most: AgentFacts["most"] = {}, no
     const whole = name !== "usd";
     const least = whole && there >= 1 ? 1 : 0;
     const share = Math.max(least, whole ? Math.floor(there / among) : there / among);
-    if (share <= 0) return { refused: `nothing is left of what it would be paid from: ${words[name]}` };
+    if (share <= 0) return { refused: `nothing is left of what it would be paid from: ${amountWords[name]}` };
     if (name === "agents") reserved.agents = Math.min(share - 1, wish ?? share);
     else reserved[name] = Math.min(share, wish ?? share);
   }
@@ -188,7 +188,7 @@ function shareOf(free: Amounts, among: number, most: AgentFacts["most"] = {}, no
   return { reserved: until === undefined ? reserved : { ...reserved, until } };
 }
 
-const words: { readonly [name in (typeof counted)[number]]: string } = {
+const amountWords: { readonly [name in (typeof amountNames)[number]]: string } = {
   tokens: "tokens",
   usd: "money",
   modelCalls: "model calls",
@@ -197,7 +197,7 @@ const words: { readonly [name in (typeof counted)[number]]: string } = {
 
 function without(free: Amounts, reserved: Amounts): Amounts {
   const left: Amounts = { ...free };
-  for (const name of counted) {
+  for (const name of amountNames) {
     const there = free[name];
     if (there !== undefined)
       left[name] = Math.max(0, there - (reserved[name] ?? 0) - (name === "agents" ? 1 : 0));

@@ -25,7 +25,8 @@ import { reduce } from "./reduce.ts";
 import { Prefix } from "./request/prefix.ts";
 import { inFlight, type State, withRun } from "./state.ts";
 
-type Running = Exclude<Action, { do: "done" | "park" }>;
+/** An action after which the loop goes on. */
+type Deed = Exclude<Action, { do: "done" | "park" }>;
 
 export class Driver {
   readonly #shell: Shell;
@@ -234,7 +235,7 @@ export class Driver {
     return action.do !== "record" && action.do !== "ask" && !busy;
   }
 
-  #perform(action: Running): Promise<void> | undefined {
+  #perform(action: Deed): Promise<void> | undefined {
     switch (action.do) {
       case "record":
         this.#append(action.facts);
@@ -383,13 +384,13 @@ export class Driver {
 }
 
 /** During a drain nothing is started: the driver waits for what is in flight instead. */
-function held(action: Running): Running {
-  if (!starting.has(action.do)) return action;
+function held(action: Deed): Deed {
+  if (!startsWork.has(action.do)) return action;
   return { do: "wait", ...("until" in action ? { until: action.until } : {}) };
 }
 
 /** The actions that start work. */
-const starting: ReadonlySet<Action["do"]> = new Set<Action["do"]>([
+const startsWork: ReadonlySet<Action["do"]> = new Set<Action["do"]>([
   "call_model",
   "summarise",
   "start_tools",

@@ -13,6 +13,7 @@ import { type Action, record } from "./action.ts";
 import { askApprovals, reconcileCalls, useGrant } from "./deciding/approvals.ts";
 import {
   abandonedResult,
+  callsOfTurn,
   closeAll,
   closing,
   deniedResult,
@@ -21,7 +22,6 @@ import {
   interruptedResult,
   judgedResult,
   misfitResult,
-  openCalls,
   opposedResult,
   timedOutResult,
 } from "./deciding/closing.ts";
@@ -320,7 +320,7 @@ export const table: Table = {
       "tools are running",
       "wait for them",
       ["acting", "compacting", "cancelling", "ready", "finishing"],
-      (state, rules) => (openCalls(state).some(isRunning) ? wait(state, rules) : undefined),
+      (state, rules) => (callsOfTurn(state).some(isRunning) ? wait(state, rules) : undefined),
     ),
     row(
       "only answers from outside are missing",

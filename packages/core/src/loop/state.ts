@@ -308,7 +308,15 @@ export function isRunning(call: Call): boolean {
   return call.startedAt !== undefined && call.result === undefined;
 }
 
-/** Whether a call has ever started, including one that was interrupted, that waits for an answer, or whose sub-agent is parked and will be resumed. */
+/** Whether nothing more can change a call: it has a result, and the afterTool hook has seen it. */
+export function isOver(call: Call): boolean {
+  return call.result !== undefined && call.settled;
+}
+
+/**
+ * Whether a call has ever started: also one that waits for an answer, whose sub-agent is parked and will be resumed, or that was
+ * lost in a crash and may run again (`begun`). A write that a crash interrupted counts as neither begun nor fresh: it is `interrupted`.
+ */
 export function hasBegun(call: Call): boolean {
   return (
     call.startedAt !== undefined ||

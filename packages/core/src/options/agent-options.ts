@@ -50,8 +50,8 @@ import type { JsonObject } from "../message.ts";
 import type { Model, Settings, ToolChoice } from "../model.ts";
 import type { OutputReading } from "../output/structured.ts";
 import { type RedactOptions, redactOptions } from "../redact.ts";
-import { type OnTruncated, truncatedWords } from "../rules/answers.ts";
-import { type Budget, budgetAmounts, limitWords, type OnLimit, stepsUnder } from "../rules/limits.ts";
+import { type OnTruncated, onTruncatedCheck } from "../rules/answers.ts";
+import { type Budget, budgetAmounts, type OnLimit, onLimitCheck, stepsUnder } from "../rules/limits.ts";
 import { type Repeats, repeatsOptions } from "../rules/repeats.ts";
 import { type Retry, retryOptions } from "../rules/retry.ts";
 import { type Rule, ruleCheck } from "../rules/rule.ts";
@@ -261,7 +261,7 @@ export const agentChecks: ChecksOf<AgentOptions> = {
   rules: listOf(rule),
   continueRule: (value) => continueFace(value) ?? ruleCheck(value),
   maxSteps: stepsUnder("stop"),
-  onLimit: limitWords,
+  onLimit: onLimitCheck,
   landing: membersOf<NonNullable<AgentOptions["landing"]>>({
     tools: oneOf("declared", "omitted"),
     store: flag,
@@ -292,7 +292,7 @@ export const agentChecks: ChecksOf<AgentOptions> = {
   onInterrupted: oneOf("tell", "ask"),
   onChanged: oneOf("continue", "refuse"),
   abortGraceMs: finite0,
-  onTruncated: truncatedWords,
+  onTruncated: onTruncatedCheck,
   maxTruncations: orNull(whole),
   malformedRetries: orNull(whole),
   pauseResumes: orNull(whole),

@@ -28,8 +28,10 @@ import {
 import { maxCalls } from "../rules/call-limits.ts";
 import { textsWith } from "../rules/custom-texts.ts";
 import { degenerateAnswers } from "../rules/degenerate.ts";
-import { budget, deadline, maxSteps, underWord } from "../rules/limits.ts";
+import { budget, deadline, maxSteps, meantAsDuration, underWord } from "../rules/limits.ts";
+import { maxFailures } from "../rules/max-failures.ts";
 import { mustCall } from "../rules/must-call.ts";
+import { mustNotSay } from "../rules/must-not-say.ts";
 import { overflow } from "../rules/overflow.ts";
 import { repairs } from "../rules/repairs.ts";
 import { skipRepeatedFailures } from "../rules/repeated-failures.ts";
@@ -282,7 +284,9 @@ const makers: ReadonlySet<unknown> = new Set([
   budget,
   deadline,
   maxCalls,
+  maxFailures,
   mustCall,
+  mustNotSay,
   repeats,
   skipRepeatedFailures,
   stopWhen,
@@ -293,7 +297,10 @@ function rulesOf(given: AgentOptions): Rules {
   const own = (given.rules ?? []).map((rule, at) => {
     if (makers.has(rule))
       throw wrong(`rules[${at}]`, "a function that makes rules must be called: maxSteps(20)");
-    return typeof rule === "function" ? stopWhen(rule) : underWord(rule, given.onLimit);
+    if (typeof rule === "function") return stopWhen(rule);
+    const mistaken = given.clock === undefined ? meantAsDuration(rule) : undefined;
+    if (mistaken !== undefined) throw wrong(`rules[${at}]`, mistaken);
+    return underWord(rule, given.onLimit);
   });
   const limited = own.some((rule) => rule.name === "max_steps");
   const onLimit = given.onLimit === undefined ? {} : { onLimit: given.onLimit };

@@ -77,11 +77,11 @@ export function pauses(max: number = 5): Rule<number> {
 /** What happens to the calls of an answer that was cut off at the output limit. */
 export type OnTruncated = "fail_calls" | "run_complete" | "ignore_calls";
 
-export const truncatedWords: Check = oneOf("fail_calls", "run_complete", "ignore_calls");
+export const onTruncatedCheck: Check = oneOf("fail_calls", "run_complete", "ignore_calls");
 
 const truncationsOptions: Check = membersOf<{ max?: number; onTruncated?: OnTruncated }>({
   max: whole,
-  onTruncated: truncatedWords,
+  onTruncated: onTruncatedCheck,
 });
 
 /**

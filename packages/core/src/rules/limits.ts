@@ -36,7 +36,7 @@ import type { Decision, Judgement, Rule } from "./rule.ts";
 /** What happens at the step limit. `refuse_tools`: the calls of the last allowed answer are not run, and the run ends. */
 export type OnLimit = "land" | "error" | "refuse_tools" | "stop";
 
-export const limitWords: Check = oneOf("land", "error", "refuse_tools", "stop");
+export const onLimitCheck: Check = oneOf("land", "error", "refuse_tools", "stop");
 
 interface StepLimit {
   onLimit?: OnLimit;
@@ -51,7 +51,7 @@ export const stepsUnder = (onLimit: OnLimit | undefined): Check =>
   );
 
 const maxStepsOptions = (max: Check): Check =>
-  membersOf<StepLimit & { max: number }>({ max, onLimit: limitWords, message: text }, ["max"]);
+  membersOf<StepLimit & { max: number }>({ max, onLimit: onLimitCheck, message: text }, ["max"]);
 
 /**
  * Ends a run that has had `max` model answers.
@@ -266,7 +266,7 @@ const deadlineOptions: Check = membersOf<{ when: Date | number }>({ when: moment
 export function deadline(when: Date | number): Rule {
   checkGiven(deadlineOptions, { when }, "deadline");
   const at = Number(when);
-  return {
+  const rule: Rule = {
     name: "deadline",
     version: 1,
     decide: (_memory, state): Decision | undefined =>
@@ -276,4 +276,17 @@ export function deadline(when: Date | number): Rule {
     left: () => ({ until: at }),
     wakeAt: () => at,
   };
+  if (at < 1e11) likeDurations.set(rule, at);
+  return rule;
+}
+
+/** Deadlines in the first three years from 1970 on, which were meant as durations unless the agent has a clock of its own. */
+const likeDurations = new WeakMap<Rule, number>();
+
+/** What is wrong with a deadline that was meant as a duration; undefined for any other rule. */
+export function meantAsDuration(rule: Rule): string | undefined {
+  const at = likeDurations.get(rule);
+  return at === undefined
+    ? undefined
+    : `deadline(${at}) counts from 1970, and is long past: budget({ ms }) limits how long a run takes, deadline(Date.now() + ms) says until when`;
 }

@@ -1,9 +1,10 @@
 // The room of retries: what follows if a model call failed.
 //
-// The same request is sent again, after a wait, as often as allowed; then the next model is asked; then the run ends. The wait
-// is what the provider asks for, but if it asks for a moment again and again, no shorter than our own wait before that would have
-// been. It is computed from the failure's record (its time and its random number), so that a replay computes the same. Nothing
-// is decided by the error's text.
+// The same request is sent again, after a wait, as often as allowed; then the next model is asked; then the run ends. The first
+// wait is what the provider asks for; a further one has a shortest length that grows, because some providers ask for a moment
+// again and again. Without a wish of the provider the waits are our own, doubled each time. A wait is computed
+// from the failure's record (its time and its random number), so that a replay computes the same. Nothing is decided by the
+// error's text.
 
 import {
   type Check,

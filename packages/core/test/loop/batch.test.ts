@@ -2,7 +2,7 @@
 
 import type { Call } from "@rondo/core";
 import { describe, expect, test } from "vitest";
-import { inTurn, permissionOf, startable } from "../../src/loop/batch.ts";
+import { askable, permissionOf, startable } from "../../src/loop/batch.ts";
 import { callOf, finished, options, toolOf, unknownCall } from "./support.ts";
 
 const keyed = (key: Call["key"], keys: string[] | null, change: Partial<Call> = {}): Call =>
@@ -204,7 +204,7 @@ describe("a call waits for another", () => {
 describe("the calls that hooks and people may be asked about", () => {
   const calls = [finished("5.0"), question("5.1"), callOf("5.2"), callOf("5.3")];
   const keys = (order: "sequential" | "parallel", some: Call[] = calls): string[] =>
-    inTurn(some, options({ toolOrder: order })).map(({ key }) => key);
+    askable(some, options({ toolOrder: order })).map(({ key }) => key);
 
   test("are all open ones, if calls need no order", () => {
     expect(keys("parallel")).toStrictEqual(["5.1", "5.2", "5.3"]);

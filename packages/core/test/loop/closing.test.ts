@@ -4,13 +4,13 @@ import type { Action, Call, Fact, Rule, Rules } from "@rondo/core";
 import { describe, expect, test } from "vitest";
 import {
   abandonedResult,
+  callsOfTurn,
   closeAll,
   closing,
   deniedResult,
   endedResult,
   interruptedResult,
   isFresh,
-  openCalls,
   result,
   unstartedResult,
 } from "../../src/loop/deciding/closing.ts";
@@ -91,7 +91,7 @@ describe("closing calls", () => {
     expect(closing(() => undefined)(acting(three), rules)).toBeUndefined();
     expect(closing(() => result("skipped", ""))(acting([finished("5.0")]), rules)).toBeUndefined();
     expect(closing(() => result("skipped", ""))(stateOf(), rules)).toBeUndefined();
-    expect(openCalls(stateOf())).toStrictEqual([]);
+    expect(callsOfTurn(stateOf())).toStrictEqual([]);
   });
 
   test("asks no hook about them afterwards", () => {

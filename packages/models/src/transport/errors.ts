@@ -144,6 +144,7 @@ function judgedStatus(status: number | undefined, { upstream }: ErrorFacts): num
   return status === undefined || status >= 500 || status === 424 ? (upstream ?? status) : status;
 }
 
+/** The kind of a failure. The order of the lines matters: the first that knows it decides. */
 function kindOf(status: number | undefined, facts: ErrorFacts, hints: ErrorHints): ErrorKind {
   const codes = facts.codes.map((code) => code.toLowerCase());
   for (const code of codes) {
@@ -162,16 +163,7 @@ function kindOf(status: number | undefined, facts: ErrorFacts, hints: ErrorHints
   if (status === 429 || byCode === "rate_limit") return limitKind(facts, codes);
   if (byCode !== undefined && byCode !== "server_error") return byCode;
   if (status === 401) return isSpent(text) ? "quota_exhausted" : "auth";
-  if (status === 403) {
-    // Cloudflare's rate limit, as plain text instead of its HTML page.
-    if (/^error code: 1015\b/.test(text)) return "rate_limit";
-    // Before the words about money: a filter's refusal may say "No credits were charged".
-    if (filterWords.test(text)) return "content_filter";
-    if (isSpent(text)) return "quota_exhausted";
-    return passingLimitWords.test(text) || familyIn(facts) === "rate_limit"
-      ? limitKind(facts, codes)
-      : "permission";
-  }
+  if (status === 403) return kindOfForbidden(text, facts, codes);
   if (status === 408) return "timeout";
   // Portkey's and WSO2's status for a request that a guardrail denied.
   if (status === 446) return "content_filter";
@@ -181,30 +173,51 @@ function kindOf(status: number | undefined, facts: ErrorFacts, hints: ErrorHints
   if (status === 499 || status === 424) return "server_error";
   // Anthropic's 529, and Groq's 498 for its flex tier.
   if (status === 529 || status === 498) return "overloaded";
-  if (status !== undefined && status >= 500) {
-    if (templateWords.test(text)) return "invalid_request";
-    if (callWords.test(text) || failedCallWords.test(text)) return "malformed_tool_call";
-    // llama.cpp notices only while it runs that a prompt is too long, or that it lacks a feature, and answers 500. Gateways
-    // give the refusal of the server behind them a status of their own.
-    if (status === 500 || status === 502) {
-      if (isOverflowText(text)) return "context_overflow";
-      if (codes.some(isFieldCode) || fieldWords.test(text)) return "invalid_request";
-    }
-    if (planWords.test(text)) return "quota_exhausted";
-    if (status === 500 && capabilityWords.test(text)) return "capability";
-    if (passingLimitWords.test(text)) return limitKind(facts, codes);
-    const family = familyIn(facts);
-    // The code's words count unless they only say what the status says too.
-    if (family !== undefined && !failures.has(family))
-      return family === "rate_limit" ? limitKind(facts, codes) : family;
-    return status === 503 && (byCode === undefined || isBusy(text)) ? "overloaded" : "server_error";
-  }
+  if (status !== undefined && status >= 500) return kindOfServerFailure(status, byCode, facts, codes);
   if (status === 413 && rateWords.test(text)) return limitKind(facts, codes);
   if (text === "" && facts.json === undefined && (status === 400 || status === 413) && !facts.html) {
     if (hints.nearContextLimit === true) return "context_overflow";
     return status === 413 ? "payload_too_large" : "invalid_request";
   }
   return kindOfWords(status, byCode, facts);
+}
+
+/** The kind of a 403: as a rule a permission, but it also stands for limits, money and filters. */
+function kindOfForbidden(text: string, facts: ErrorFacts, codes: readonly string[]): ErrorKind {
+  // Cloudflare's rate limit, as plain text instead of its HTML page.
+  if (/^error code: 1015\b/.test(text)) return "rate_limit";
+  // Before the words about money: a filter's refusal may say "No credits were charged".
+  if (filterWords.test(text)) return "content_filter";
+  if (isSpent(text)) return "quota_exhausted";
+  return passingLimitWords.test(text) || familyIn(facts) === "rate_limit"
+    ? limitKind(facts, codes)
+    : "permission";
+}
+
+/** The kind of a status from 500 on: as a rule the server's failure, but its words may say that the request was at fault. */
+function kindOfServerFailure(
+  status: number,
+  byCode: ErrorKind | undefined,
+  facts: ErrorFacts,
+  codes: readonly string[],
+): ErrorKind {
+  const text = wordsOf(facts);
+  if (templateWords.test(text)) return "invalid_request";
+  if (callWords.test(text) || failedCallWords.test(text)) return "malformed_tool_call";
+  // llama.cpp notices only while it runs that a prompt is too long, or that it lacks a feature, and answers 500. Gateways
+  // give the refusal of the server behind them a status of their own.
+  if (status === 500 || status === 502) {
+    if (isOverflowText(text)) return "context_overflow";
+    if (codes.some(isFieldCode) || fieldWords.test(text)) return "invalid_request";
+  }
+  if (planWords.test(text)) return "quota_exhausted";
+  if (status === 500 && capabilityWords.test(text)) return "capability";
+  if (passingLimitWords.test(text)) return limitKind(facts, codes);
+  const family = familyIn(facts);
+  // The code's words count unless they only say what the status says too.
+  if (family !== undefined && !failures.has(family))
+    return family === "rate_limit" ? limitKind(facts, codes) : family;
+  return status === 503 && (byCode === undefined || isBusy(text)) ? "overloaded" : "server_error";
 }
 
 /** Kinds that say no more than the status of a failing server. */

@@ -313,7 +313,7 @@ class Wire {
     const turn = script[number - 1] ?? (repeatLast === true ? script.at(-1) : undefined);
     if (turn !== undefined) return typeof turn === "function" ? turn(request, number) : turn;
     throw new Error(
-      `the script has ${script.length} turns and this is request ${number}: add a turn, or set repeatLast`,
+      `the script has ${script.length} ${script.length === 1 ? "turn" : "turns"}: add a turn, or set repeatLast`,
     );
   }
 

@@ -4,9 +4,9 @@
 
 import type { Rules } from "../../rules/rule.ts";
 import { type Action, record } from "../action.ts";
-import { inTurn, isPrepared, permissionOf } from "../batch.ts";
+import { askable, isPrepared, permissionOf } from "../batch.ts";
 import type { Call, RunState } from "../state.ts";
-import { openCalls } from "./closing.ts";
+import { callsOfTurn } from "./closing.ts";
 import { untilWake } from "./consulting.ts";
 import { grantOf } from "./grants-in-force.ts";
 
@@ -30,14 +30,14 @@ export function useGrant(state: RunState): Action | undefined {
 
 function needingPermission(state: RunState): readonly Call[] {
   const { options } = state;
-  return inTurn(openCalls(state), options).filter(
+  return askable(callsOfTurn(state), options).filter(
     (call) => call.result === undefined && permissionOf(call, options) === "ask" && isPrepared(call, options),
   );
 }
 
 /** Asks the tools of interrupted calls for the outcome, if they have `reconcile`. */
 export function reconcileCalls(state: RunState, rules: Rules): Action | undefined {
-  const calls = openCalls(state).filter(
+  const calls = callsOfTurn(state).filter(
     (call) =>
       call.interrupted &&
       call.tool?.reconciles === true &&

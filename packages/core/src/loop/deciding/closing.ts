@@ -11,8 +11,8 @@ import { type Call, hasBegun, type RunState, type State } from "../state.ts";
 import { spokenAgainst, timeoutAt } from "./consulting.ts";
 import { grantOf } from "./grants-in-force.ts";
 
-/** The calls of the open turn. */
-export const openCalls = (state: RunState): readonly Call[] => state.run.turn?.calls ?? [];
+/** The calls of the open turn, those with a result among them. */
+export const callsOfTurn = (state: RunState): readonly Call[] => state.run.turn?.calls ?? [];
 
 /** A result that the loop itself writes. */
 export function result(code: ResultCode, text: string): CallResult {
@@ -42,7 +42,7 @@ export function closeAll(
   rules: Rules,
   resultOf: (...asked: Parameters<ResultOf>) => CallResult,
 ): Action | undefined {
-  const unseen = openCalls(state)
+  const unseen = callsOfTurn(state)
     .filter((call) => call.result !== undefined && !call.settled)
     .map((call): Fact => ({ type: "hook_answered", hook: "afterTool", call: call.key }));
   const facts = [...unseen, ...(closing(resultOf)(state, rules)?.facts ?? [])];
@@ -132,7 +132,7 @@ export const endedResult: ResultOf = (call, state, { texts }) => {
  * the first one, and after any call that was approved. It does not wait for a call that still needs an approval.
  */
 export const interjectedResult: ResultOf = (call, state, { texts }) => {
-  const calls = openCalls(state);
+  const calls = callsOfTurn(state);
   const isHeard = needsWord(call, state) || calls.slice(0, placeIn(call.key)).some(hadItsTurn);
   return isHeard && isFresh(call) && call.permission?.approved !== true
     ? result("skipped", texts.skippedForMessage(call.name))

@@ -137,9 +137,9 @@ export function compactionOf(state: RunState, rules: Rules): Fact {
 export const compactsAtEnd = (state: RunState): boolean => settingsOf(state)?.atEnd ?? false;
 
 /** The most that summary and ledger may take of the window: in a small one their default sizes would leave no room for work. */
-const shares = { summary: 0.15, ledger: 0.12 } as const;
+const mostOfWindow = { summary: 0.15, ledger: 0.12 } as const;
 
-/** A request that does not fit must become smaller, with a summary or without. */
+/** The settings of this compaction: with sizes that leave room in a small window. If no request fits without it, the history becomes smaller even if there is no summary. */
 function settingsOf(state: RunState): CompactionSettings | undefined {
   const settings = state.options.context?.compaction;
   if (settings?.format !== "structured") return settings;
@@ -149,7 +149,7 @@ function settingsOf(state: RunState): CompactionSettings | undefined {
     ...settings,
     ...(most === null || window === undefined
       ? {}
-      : { summaryMaxTokens: Math.min(most, Math.max(256, Math.floor(window * shares.summary))) }),
+      : { summaryMaxTokens: Math.min(most, Math.max(256, Math.floor(window * mostOfWindow.summary))) }),
     ...(isForced(state.run.compacting) ? { onFailure: "note" as const } : {}),
   };
 }
@@ -158,7 +158,9 @@ function settingsOf(state: RunState): CompactionSettings | undefined {
 function toldLedger(state: RunState): Ledger {
   const window = windowOf(state);
   if (window === undefined) return state.ledger;
-  return ledgerWithin(state.ledger, { characters: Math.max(1_000, Math.floor(window * 4 * shares.ledger)) });
+  return ledgerWithin(state.ledger, {
+    characters: Math.max(1_000, Math.floor(window * 4 * mostOfWindow.ledger)),
+  });
 }
 
 /** Whether a summary has failed for good, or too often. */

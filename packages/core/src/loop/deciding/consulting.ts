@@ -87,8 +87,8 @@ const decided = (state: RunState, rule: Rule, decision: Decision): Action | unde
   changesNothing(decision, rule, state.run) ? undefined : recorded(state, rule, decision);
 
 /**
- * Whether a rule could repeat this decision for ever. A note or a hidden tool is allowed once between two model calls; a run
- * that is already stopping is stopped again only while something is in flight.
+ * Whether a decision brings nothing that an earlier one has not: its rule could repeat it for ever. A note or a hidden tool is
+ * allowed once between two model calls; a run that is already stopping is stopped again only while something is in flight.
  */
 function changesNothing(decision: Decision, { name }: Rule, run: Run): boolean {
   if (decision.do === "stop") return run.stopping !== undefined && !inFlight(run);

@@ -145,26 +145,21 @@ const partOfLast = (state: RunState, rules: Rules): AssistantMessage | undefined
   brokenOff(state.run.unfinished, state, rules);
 
 /** Ends a run that was only to clear the history. Queued messages are for the next run. */
-export function endClearing(): Action {
-  const why: Why = { reason: "completed", rule: "clearing", evidence: {} };
-  return record({ type: "run_ended", end: { ...why, landed: false, resumable: true }, text: "" });
-}
+export const endClearing = (): Action => endWithoutAnswer("clearing");
 
 /** Ends a run that was started for a queued message which was withdrawn before its delivery. */
-export function endGoingOn(): Action {
-  const why: Why = { reason: "completed", rule: "continue", evidence: {} };
-  return record({ type: "run_ended", end: { ...why, landed: false, resumable: true }, text: "" });
-}
+export const endGoingOn = (): Action => endWithoutAnswer("continue");
 
 /** Ends a run that was only to compact the history. */
 export function endCompaction(state: RunState, rules: Rules): Action {
   const helped = state.compacted?.helped ?? false;
-  const why: Why = { reason: "completed", rule: "compaction", evidence: { helped } };
-  return record({
-    type: "run_ended",
-    end: { ...why, landed: false, resumable: true },
-    text: rules.texts.compacted(),
-  });
+  return endWithoutAnswer("compaction", { helped }, rules.texts.compacted());
+}
+
+/** Ends a run in which there was nothing for a model to answer. */
+function endWithoutAnswer(rule: string, evidence: JsonObject = {}, text: string = ""): Action {
+  const end = { reason: "completed", rule, evidence, landed: false, resumable: true } as const;
+  return record({ type: "run_ended", end, text });
 }
 
 type Why = Omit<RunEnd, "resumable" | "landed">;

@@ -9,7 +9,7 @@ import type { ToolChoice } from "../../model.ts";
 import { isRefused, wordsOf } from "../../rules/answers.ts";
 import { evidenceOf, firstSaid, type Judgement, type Rule, type Rules } from "../../rules/rule.ts";
 import { offeredTools } from "../offered-tools.ts";
-import type { Fact, Follows, ResultCode, Verdict } from "../records.ts";
+import type { EndReason, Fact, Follows, ResultCode, Verdict } from "../records.ts";
 import { toolChoiceOf } from "../request.ts";
 import type { Call, Run, RunState } from "../state.ts";
 import { comesTooLate } from "./last-answer.ts";
@@ -82,42 +82,57 @@ function landedJudgement(state: RunState, rules: Rules): Judged | undefined {
   const { run } = state;
   if (run.landing === undefined) return undefined;
   const { reason, rule, evidence } = run.landing;
-  const message = run.turn?.message;
-  // A refusal is not stored, so it must become the run's text to be read at all. A typed output is checked instead.
-  const refused = message !== undefined && isRefused(message) ? wordsOf(message) : undefined;
-  const withheld = refused === undefined && isWithheld(state, rules);
-  const said = withheld
-    ? undefined
-    : (refused ?? (message === undefined ? undefined : answerTextOf(message)));
-  const { output, landing } = state.options;
-  const told = withheld ? run.lastText : refused === "" ? undefined : refused;
-  const text = output === undefined ? (rules.texts.landed(reason, said) ?? told) : undefined;
+  const { text, withheld } = lastWords(state, rules, reason);
   const stop: Follows = { do: "stop", reason, ...(text === undefined ? {} : { text }) };
-  if (run.failure === undefined) {
-    const lands = run.turn?.lands === true;
-    const isLast = lands || (output === undefined && answers(run));
-    return {
-      follows: isLast ? stop : { do: "act" },
-      rule,
-      evidence,
-      store: storable(run) && !withheld && !(lands && landing?.keepOut === true),
-      withheld,
-      answerAll: { code: "limit", text: (call) => rules.texts.limitRefusal(call.name, reason) },
-    };
+  if (run.failure !== undefined) {
+    const retried = retriedLanding(state, rules);
+    if (retried !== undefined) return retried;
+    const { error } = run.failure;
+    if (text !== undefined && error.kind !== "aborted")
+      return { follows: stop, rule, evidence: { ...evidence, error: error.message } };
+    return { follows: { do: "stop", reason, error }, rule, evidence };
   }
-  const retried =
-    run.failures < 2
-      ? firstSaid(rules, state, "judge", [state, rules.texts], (judgement, one) => {
-          const { follows } = judgement;
-          const may = follows.do === "ask_again" && !comesTooLate(state, follows.until ?? 0, rules);
-          return may ? judgedBy(judgement, one) : undefined;
-        })
-      : undefined;
-  if (retried !== undefined) return retried;
-  const { error } = run.failure;
-  if (text !== undefined && error.kind !== "aborted")
-    return { follows: stop, rule, evidence: { ...evidence, error: error.message } };
-  return { follows: { do: "stop", reason, error }, rule, evidence };
+  const { output, landing } = state.options;
+  const lands = run.turn?.lands === true;
+  const isLast = lands || (output === undefined && answers(run));
+  return {
+    follows: isLast ? stop : { do: "act" },
+    rule,
+    evidence,
+    store: storable(run) && !withheld && !(lands && landing?.keepOut === true),
+    withheld,
+    answerAll: { code: "limit", text: (call) => rules.texts.limitRefusal(call.name, reason) },
+  };
+}
+
+/**
+ * The text of a run that lands, if it is not simply that of its last answer; and whether a rule withholds that answer. A
+ * refusal is not stored, so it must become the run's text to be read at all. A typed output is checked instead.
+ */
+function lastWords(
+  state: RunState,
+  rules: Rules,
+  reason: EndReason,
+): { text: string | undefined; withheld: boolean } {
+  const { turn, lastText } = state.run;
+  const message = turn?.message;
+  const refusal = message !== undefined && isRefused(message) ? wordsOf(message) : undefined;
+  const withheld = refusal === undefined && isWithheld(state, rules);
+  const { texts } = rules;
+  if (state.options.output !== undefined) return { text: undefined, withheld };
+  if (withheld) return { text: texts.landed(reason, undefined) ?? lastText, withheld };
+  const answer = refusal ?? (message === undefined ? undefined : answerTextOf(message));
+  return { text: texts.landed(reason, answer) ?? (refusal === "" ? undefined : refusal), withheld };
+}
+
+/** Another attempt at a landing's answer, if a rule asks for one that there is time for, and no two have failed before. */
+function retriedLanding(state: RunState, rules: Rules): Judged | undefined {
+  if (state.run.failures >= 2) return undefined;
+  return firstSaid(rules, state, "judge", [state, rules.texts], (judgement, one) => {
+    const { follows } = judgement;
+    const may = follows.do === "ask_again" && !comesTooLate(state, follows.until ?? 0, rules);
+    return may ? judgedBy(judgement, one) : undefined;
+  });
 }
 
 /** Whether an answer can be a run's last one: text without calls, or a refusal. */

@@ -7,6 +7,7 @@ import { isFull, limitOf, missingLimit } from "../../context/compact/threshold.t
 import { cutLongest } from "../../context/last-resort.ts";
 import { sumOf } from "../../context/stage.ts";
 import { trim } from "../../context/trim.ts";
+import type { ErrorData } from "../../errors.ts";
 import type { JsonObject } from "../../message.ts";
 import type { Rules } from "../../rules/rule.ts";
 import { type Action, record } from "../action.ts";
@@ -65,27 +66,44 @@ function filledWindow({ history }: RunState): boolean {
 export function guarded(state: RunState, rules: Rules): Action | undefined {
   const guard = state.options.context?.guard;
   const { reduced, paused } = state.run;
-  const refused = reduced !== undefined && !reduced.helped;
   // A paused answer must be sent back unchanged for the model to continue it.
-  if (paused || (!refused && guard?.results !== "cut")) return undefined;
-  const window = windowOf(state);
-  if (!refused && window === undefined) return undefined;
+  if (paused) return undefined;
+  if (reduced !== undefined && !reduced.helped) return smallerAfterRefusal(state, rules, reduced.error);
+  const window = guard?.results === "cut" ? windowOf(state) : undefined;
+  if (window === undefined) return undefined;
   const tokens = sizeOf(state, rules) + besideOf(state, rules);
-  if (!refused && tokens <= (window as number)) return undefined;
-  const evidence: JsonObject = { tokens, ...(window === undefined ? {} : { window }) };
-  if (!refused && mayCompact(state)) return compacting("guard", evidence);
-  const room = refused ? Math.floor(Math.min(tokens, window ?? tokens) / 2) : (window as number);
-  const goal = room - (tokens - state.history.sum(rules.estimator.message));
-  const cut = guard === undefined ? undefined : cutLongest(state.history, goal, rules.estimator);
+  if (tokens <= window) return undefined;
+  const evidence: JsonObject = { tokens, window };
+  if (mayCompact(state)) return compacting("guard", evidence);
+  const goal = roomForMessages(window, tokens, state, rules);
+  const cut = cutLongest(state.history, goal, rules.estimator);
   // If cutting alone is not enough, compact even if the last compaction did not help.
-  if (!refused && (cut?.note.after ?? Infinity) > goal && mustCompact(state))
-    return compacting("guard", evidence);
+  if ((cut?.note.after ?? Infinity) > goal && mustCompact(state)) return compacting("guard", evidence);
   if (cut !== undefined) return record({ type: "trimmed", edits: cut.edits, ...cut.note });
+  // The last request was refused, and what has made it smaller since was not enough.
   if (reduced !== undefined)
     return endUnanswered(state, rules, { rule: "guard", evidence, error: reduced.error });
   const message = `the request takes about ${tokens} tokens and the window is ${window}: nothing in it can be made smaller`;
   return overflowed(state, rules, message, evidence);
 }
+
+/** Halves a request that was refused as too large, whatever is known of the window, or ends the run with the refusal. If the agent compacts, that was tried before, and did not help. */
+function smallerAfterRefusal(state: RunState, rules: Rules, error: ErrorData): Action {
+  const window = windowOf(state);
+  const tokens = sizeOf(state, rules) + besideOf(state, rules);
+  const half = Math.floor(Math.min(tokens, window ?? tokens) / 2);
+  const cut =
+    state.options.context?.guard === undefined
+      ? undefined
+      : cutLongest(state.history, roomForMessages(half, tokens, state, rules), rules.estimator);
+  if (cut !== undefined) return record({ type: "trimmed", edits: cut.edits, ...cut.note });
+  const evidence: JsonObject = { tokens, ...(window === undefined ? {} : { window }) };
+  return endUnanswered(state, rules, { rule: "guard", evidence, error });
+}
+
+/** What the history may take of this room, if the whole request takes `tokens`. */
+const roomForMessages = (room: number, tokens: number, state: RunState, { estimator }: Rules): number =>
+  room - (tokens - state.history.sum(estimator.message));
 
 /** Compacts or ends the run if the request does not fit as the guard or a hook has shaped it for this one time. */
 export function tooLarge(state: RunState, rules: Rules): Action | undefined {

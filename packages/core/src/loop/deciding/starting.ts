@@ -5,21 +5,21 @@
 
 import type { Rules } from "../../rules/rule.ts";
 import type { Action, HookAsk } from "../action.ts";
-import { inTurn, isPrepared, permissionOf, startable } from "../batch.ts";
+import { askable, isPrepared, permissionOf, startable } from "../batch.ts";
 import type { Amounts } from "../child-facts.ts";
 import { sharesOf } from "../children.ts";
 import type { CallKey } from "../records.ts";
 import { requestOf, shaped } from "../request.ts";
 import type { RunOptions } from "../run-options.ts";
 import { type Call, modelInUse, type RunState, stepOf } from "../state.ts";
-import { closing, openCalls, result } from "./closing.ts";
+import { callsOfTurn, closing, result } from "./closing.ts";
 import { untilWake, wakeTime } from "./consulting.ts";
 
 /** Starts the calls that may start; sub-agents among them get their share of what is left to spend. */
 export function startCalls(state: RunState, rules: Rules): Action | undefined {
-  const calls = startable(openCalls(state), state.options);
+  const calls = startable(callsOfTurn(state), state.options);
   if (calls.length === 0) return undefined;
-  const children = openCalls(state).filter(
+  const children = callsOfTurn(state).filter(
     (call) => call.tool?.agent !== undefined && calls.includes(call.key),
   );
   if (children.length === 0) return { do: "start_tools", calls };
@@ -63,7 +63,7 @@ export function endChildren(state: RunState, rules: Rules): Action | undefined {
 export function callHooks(state: RunState, rules: Rules): Action | undefined {
   const { options } = state;
   const hooks: HookAsk[] = [];
-  for (const call of inTurn(openCalls(state), options)) {
+  for (const call of askable(callsOfTurn(state), options)) {
     const hook = hookFor(call, options);
     if (hook !== undefined) hooks.push({ hook, call: call.key });
   }

@@ -44,8 +44,9 @@ const graceShare = 0.75;
 export class Children {
   readonly #place: Place;
   readonly #driving: Driving;
-  readonly #hearing = new Map<CallKey, (answer: PassedAnswer) => void>();
-  readonly #left = new Map<CallKey, (now: boolean) => void>();
+  /** What running children want to be told: answers to their calls, and that they must stop. */
+  readonly #onAnswer = new Map<CallKey, (answer: PassedAnswer) => void>();
+  readonly #onLeave = new Map<CallKey, (now: boolean) => void>();
   #leaving: "soon" | "now" | undefined;
 
   constructor(place: Place, driving: Driving) {
@@ -57,8 +58,8 @@ export class Children {
   startOf(call: Call, wanted: () => boolean): { child?: ChildStart } {
     const { child, key } = call;
     if (child === undefined) return {};
-    this.#hearing.delete(key);
-    this.#left.delete(key);
+    this.#onAnswer.delete(key);
+    this.#onLeave.delete(key);
     const depth = (this.#driving.state().run?.parent?.depth ?? 0) + 1;
     const view = viewOf(call);
     return {
@@ -74,9 +75,9 @@ export class Children {
         waits: (pending: WaitingCall[]) => {
           if (wanted()) this.#driving.post({ type: "child_waits", call: key, pending, parked: false });
         },
-        onAnswer: (heard) => this.#hearing.set(key, heard),
+        onAnswer: (heard) => this.#onAnswer.set(key, heard),
         onLeave: (heard) => {
-          this.#left.set(key, heard);
+          this.#onLeave.set(key, heard);
           if (this.#leaving !== undefined) heard(this.#leaving === "now");
         },
         lose: (error) => {
@@ -89,7 +90,7 @@ export class Children {
   /** A drain: all running children stop where they are. */
   leave(when: "soon" | "now"): void {
     this.#leaving = when;
-    for (const heard of this.#left.values()) heard(when === "now");
+    for (const heard of this.#onLeave.values()) heard(when === "now");
   }
 
   /** Revokes a `leave`. */
@@ -100,12 +101,12 @@ export class Children {
   /** Passes a record on to the children it concerns. */
   see(record: LogRecord): void {
     if (record.type === "approval_passed") {
-      this.#hearing.get(record.call)?.(passedIn(record));
+      this.#onAnswer.get(record.call)?.(passedIn(record));
       return;
     }
     if (record.type === "tool_finished" || (record.type === "child_waits" && record.parked)) {
-      this.#hearing.delete(record.call);
-      this.#left.delete(record.call);
+      this.#onAnswer.delete(record.call);
+      this.#onLeave.delete(record.call);
     }
   }
 

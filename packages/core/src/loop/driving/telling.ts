@@ -24,7 +24,7 @@ interface Teller {
 }
 
 /** The state of telling one run. */
-interface Hearing {
+interface ToldRun {
   /** The listeners that failed in it. Absent: none has. */
   deaf: Set<Listener> | undefined;
   /** Set once the run is ended because one failed. */
@@ -35,7 +35,7 @@ export class Telling {
   readonly tell: (event: RondoEvent) => void;
   readonly #listeners: ListenerList;
   readonly #by: Teller;
-  #hearing: Hearing = { deaf: undefined, ends: false };
+  #told: ToldRun = { deaf: undefined, ends: false };
 
   /** @param redact removes secrets from the error that ends the run */
   constructor(listeners: ListenerList, by: Teller, redact: ((fact: Fact) => Fact) | undefined) {
@@ -46,12 +46,12 @@ export class Telling {
 
   /** Another run begins: all listeners get events again. */
   anew(): void {
-    this.#hearing = { deaf: undefined, ends: false };
+    this.#told = { deaf: undefined, ends: false };
   }
 
   readonly #tellAll = (event: RondoEvent): void => {
     const listeners = this.#listeners.current;
-    const { deaf } = this.#hearing;
+    const { deaf } = this.#told;
     let failure: { thrown: unknown } | undefined;
     for (let at = 0; at < listeners.length; at += 1) {
       const listener = listeners[at] as Listener;
@@ -60,7 +60,7 @@ export class Telling {
         const said: unknown = listener(event);
         if (said instanceof Promise) this.#heardLater(said, listener, event);
       } catch (thrown) {
-        this.#fails(this.#hearing, listener);
+        this.#fails(this.#told, listener);
         failure ??= { thrown };
       }
     }
@@ -69,22 +69,22 @@ export class Telling {
 
   /** An async function fits a listener's type; its rejection is handled here, and nowhere else. */
   #heardLater(said: Promise<unknown>, listener: Listener, event: RondoEvent): void {
-    const hearing = this.#hearing;
+    const told = this.#told;
     said.catch((thrown: unknown) => {
-      this.#fails(hearing, listener);
-      if (this.#by.isRunning() && this.#hearing === hearing) this.#endOver(event, thrown);
+      this.#fails(told, listener);
+      if (this.#by.isRunning() && this.#told === told) this.#endOver(event, thrown);
     });
   }
 
-  #fails(hearing: Hearing, listener: Listener): void {
-    hearing.deaf ??= new Set();
-    hearing.deaf.add(listener);
+  #fails(told: ToldRun, listener: Listener): void {
+    told.deaf ??= new Set();
+    told.deaf.add(listener);
   }
 
   /** Ends the run because a listener failed; once only, because the end is an event as well. */
   #endOver(event: RondoEvent, thrown: unknown): void {
-    if (this.#hearing.ends) return;
-    this.#hearing.ends = true;
+    if (this.#told.ends) return;
+    this.#told.ends = true;
     const message = `a listener failed on ${event.type}: ${messageOf(thrown)}`;
     this.#by.post({
       type: "abort_asked",

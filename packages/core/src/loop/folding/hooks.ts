@@ -2,8 +2,8 @@
 
 import { canonical } from "../../json/digest.ts";
 import type { RecordOf } from "../records.ts";
-import { type Call, callIn, type Queued, type Run, type State, working } from "../state.ts";
-import { changeCall, isOver, noteKept, stoppedBy } from "./turn.ts";
+import { type Call, callIn, isOver, type Queued, type Run, type State, working } from "../state.ts";
+import { changeCall, noteResult, stoppedBy } from "./turn.ts";
 
 /** A hook has answered, or failed. */
 export function hookAnswered(state: State, run: Run, record: RecordOf<"hook_answered">): State {
@@ -113,7 +113,7 @@ function noteGiven(
   if (call === undefined || isOver(call) || result?.ref === undefined || result.ref === call.result?.ref)
     return state;
   const { ledger: _ledger, ...given } = result;
-  return noteKept(state, run, call, given);
+  return noteResult(state, run, call, given);
 }
 
 /** An approval holds for the arguments that were shown: if they change, it is requested again. */

@@ -42,20 +42,20 @@ export function reopen(before: State, record: RecordOf<"opened">, last: number):
   const state = from === undefined ? takeLeft(before) : forgetLeft(before);
   const { run } = state;
   if (!isOpen(run)) return state;
-  const own = from === undefined ? run : { ...run, startedAt: run.startedAt + (at - last) };
-  const taken = settleCancel(interrupt(own, withRun(state).options));
-  const left = from === undefined ? taken : { ...taken, ...mapCalls(taken, withoutChild) };
-  if (options === undefined) return { ...state, run: left };
+  const timed = from === undefined ? run : { ...run, startedAt: run.startedAt + (at - last) };
+  const interrupted = settleCancel(interrupt(timed, withRun(state).options));
+  const own = from === undefined ? interrupted : { ...interrupted, ...mapCalls(interrupted, withoutChild) };
+  if (options === undefined) return { ...state, run: own };
   // The same run under other code: its open turn and its models stay, if those models still exist.
   if (changed !== undefined)
-    return { ...state, options, run: movedTo(options.models, left, withRun(state).options.models) };
-  const calls = mapCalls(left, (call) => {
+    return { ...state, options, run: movedTo(options.models, own, withRun(state).options.models) };
+  const calls = mapCalls(own, (call) => {
     const { tool: _tool, ...rest } = call;
     const tool = toolNamed(options.tools, call.name);
     return tool === undefined ? rest : { ...rest, tool };
   });
   // Another model's count says nothing about this one's window; what hooks returned for the next step was for the other options.
-  const asked = { ...untransformed(left), prepared: undefined };
+  const asked = { ...untransformed(own), prepared: undefined };
   return { ...state, options, counted: undefined, run: { ...asked, ...calls, model: 0 } };
 }
 

@@ -9,7 +9,7 @@ import { answerTextOf, callsOf, tokensOf } from "../../message.ts";
 import type { Names } from "../log.ts";
 import { toolNamed } from "../offered-tools.ts";
 import type { Because, CallKey, CallResult, Follows, RecordOf } from "../records.ts";
-import { type Call, callIn, hasBegun, type Run, type State, type Turn, withRun } from "../state.ts";
+import { type Call, callIn, hasBegun, isOver, type Run, type State, type Turn, withRun } from "../state.ts";
 import { settleCancel } from "./cancelled.ts";
 import { leaveChild, rollUp } from "./children.ts";
 import { refusedFilesOf } from "./refused-files.ts";
@@ -139,12 +139,12 @@ export function finishTool(state: State, run: Run, key: CallKey, result: CallRes
     toolCalls: ran ? run.toolCalls + 1 : run.toolCalls,
     ...stoppedBy(run, call, result),
   };
-  const known = noteKept(leaveChild(state, run, call, result), run, call, result);
+  const known = noteResult(leaveChild(state, run, call, result), run, call, result);
   return changeCall(known, counted, key, (one) => ({ ...one, result, settled: one.settled || !ran }));
 }
 
-/** What a result adds to the state besides the history: the ref of its full text, entries of the ledger, and tools that it offers. */
-export function noteKept(state: State, run: Run, call: Call, result: CallResult): State {
+/** The state with what a result adds to it besides the history: the ref of its full text, entries of the ledger, and tools that it offers. */
+export function noteResult(state: State, run: Run, call: Call, result: CallResult): State {
   const { ref, capped, ledger: entries = [], offers } = result;
   const cut = capped !== undefined && ref !== undefined;
   const noted = cut ? [...entries, { kind: "output" as const, ref, tool: call.name }] : entries;
@@ -234,11 +234,6 @@ export function mapCalls(run: Run, change: (call: Call) => Call): { turn?: Turn 
 export function changeCall(state: State, run: Run, key: CallKey, change: (call: Call) => Call): State {
   const changed = mapCalls(run, (call) => (call.key === key && !isOver(call) ? change(call) : call));
   return closeTurn(state, { ...run, ...changed });
-}
-
-/** A call with a result that the afterTool hook has seen no longer changes. */
-export function isOver(call: Call): boolean {
-  return call.result !== undefined && call.settled;
 }
 
 /** If every call has settled the turn is over: the answer and its results enter the history together. */
