@@ -210,12 +210,23 @@ export const isError = (value: unknown): value is Error =>
 export function messageOf(thrown: unknown): string {
   try {
     // `message` of a foreign error may be anything.
-    if (isError(thrown)) return String(thrown.message || thrown.name);
+    if (isError(thrown)) return String(thrown.message || nameOf(thrown));
     const text = typeof thrown === "string" ? thrown : String(thrown);
     return text === "[object Object]" ? (wordsIn(thrown) ?? text) : text;
   } catch {
     return "something that cannot be put into words was thrown";
   }
+}
+
+/**
+ * An error without a message: its name, and the first words of what caused it. Node refuses a connection so, if the host has
+ * several addresses: an `AggregateError` whose errors alone say why.
+ */
+function nameOf(thrown: Error): string {
+  const said = causesOf(thrown).find((cause) => isA(Error, cause) && cause.message !== "") as
+    | Error
+    | undefined;
+  return said === undefined ? thrown.name : `${thrown.name}: ${said.message}`;
 }
 
 const mostWords = 1_000;

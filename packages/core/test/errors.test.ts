@@ -42,3 +42,15 @@ test.each([
 ])("a thrown value that is no error is shown by its message, or as JSON", (thrown, words) => {
   expect(messageOf(thrown)).toBe(words);
 });
+
+test.each([
+  [
+    new AggregateError([new Error("connect ECONNREFUSED ::1:1"), new Error("another")], ""),
+    "AggregateError: connect ECONNREFUSED ::1:1",
+  ],
+  [new Error("", { cause: new TypeError("", { cause: new Error("deep down") }) }), "Error: deep down"],
+  [new AggregateError([new Error("")], ""), "AggregateError"],
+  [new RangeError(""), "RangeError"],
+])("an error without a message is shown by its name and what caused it", (thrown, words) => {
+  expect(messageOf(thrown)).toBe(words);
+});

@@ -71,11 +71,14 @@ describe.each(protocols)("a file over %s", (_name, codec) => {
     ["holds nothing", { data: "" }],
     ["is no base64", { data: "%%%not base64%%%" }],
     ["is a file of this machine", { url: "file:///etc/passwd" }],
+    ["is in the memory of a browser", { url: "blob:http://localhost:3000/8a1c" }],
   ])("is named, and not sent, if it %s: every later request would be refused, too", (_why, held) => {
     const bare: FilePart = { type: "file", mediaType: "image/png", ...held };
     const body = sent(codec, bare);
     expect(body).toContain("image/png");
-    expect(body).not.toMatch(/base64,"|"(?:data|bytes|url)":""|%%%|"(?:url|uri|image_url|fileUri)":"file:/);
+    expect(body).not.toMatch(
+      /base64,"|"(?:data|bytes|url)":""|%%%|"(?:url|uri|image_url|fileUri)":"(?:file|blob):/,
+    );
   });
 
   it("is sent with its media type without parameters", () => {

@@ -18,6 +18,11 @@ const refusedWith = (message: string, more: object = {}): ReturnType<typeof clas
 describe("the window is taken from a refusal", () => {
   it.each([
     ["prompt is too long: 213462 tokens > 200000 maximum", 200_000],
+    ["prompt tokens (1200008) exceed model maximum (1050000) for openai.gpt-5.6-terra", 1_050_000],
+    [
+      "too many tokens: size limit exceeded by 19296 tokens. The limit for this model is 132000 tokens.",
+      132_000,
+    ],
     ["input length and `max_tokens` exceed context limit: 190000 + 32000 > 200000, decrease it", 200_000],
     [
       "This model's maximum context length is 128000 tokens. However, your messages resulted in 130012",

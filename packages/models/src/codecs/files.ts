@@ -5,8 +5,8 @@ import type { Target } from "../codec.ts";
 import { knownType, typeOfFile } from "./media-types.ts";
 
 /** Whether the target takes this file. Every model takes text; if nothing is known, yes. */
-export function isAccepted(file: FilePart, { facts: { accepts } }: Target): boolean {
-  if (!isReadable(file)) return false;
+export function isAccepted(file: FilePart, { facts: { accepts }, origin }: Target): boolean {
+  if (!isReadable(file) || !isInReach(file, origin)) return false;
   const type = typeOfFile(file);
   if (accepts === undefined || type.startsWith("text/")) return true;
   return accepts.map(knownType).some((known) => {
@@ -17,13 +17,34 @@ export function isAccepted(file: FilePart, { facts: { accepts } }: Target): bool
 
 /** Whether a server could read it. One that it cannot read would cost this request and every later one. */
 export function isReadable({ mediaType, data, url }: FilePart): boolean {
-  if (typeof data !== "string") return url === undefined || !/^\s*file:/i.test(url);
+  // A `blob:` is in the memory of one browser.
+  if (typeof data !== "string") return url === undefined || !/^\s*(?:file|blob):/i.test(url);
   return !/^(?:image|audio|video)\/|^application\/pdf/.test(knownType(mediaType)) || base64Form.test(data);
 }
 
+/** Stores whose addresses only their owner's models read, and the protocol of those. */
+const stores: readonly (readonly [address: RegExp, api: string])[] = [
+  [/^\s*s3:/i, "bedrock-converse"],
+  [/^\s*gs:/i, "google-generative-ai"],
+];
+
+/**
+ * Whether the model's server could fetch it: a history may come from another provider's model. A gateway may have any model
+ * behind it.
+ */
+function isInReach({ data, url }: FilePart, { api, provider }: Target["origin"]): boolean {
+  if (typeof data === "string" || url === undefined) return true;
+  if (api === "openai-chat" && provider !== "openai" && provider !== "azure") return true;
+  return stores.every(([address, owner]) => owner === api || !address.test(url));
+}
+
 /** Why the target does not get a file that is not accepted. */
-export const whyLeftOut = (file: FilePart, { origin }: Target): string =>
-  isReadable(file) ? `${origin.model} does not take it` : "it cannot be read";
+export function whyLeftOut(file: FilePart, { origin }: Target): string {
+  if (!isReadable(file)) return "it cannot be read";
+  return isInReach(file, origin)
+    ? `${origin.model} does not take it`
+    : `${origin.model} does not reach ${file.url}`;
+}
 
 const base64Form = /^[A-Za-z0-9+/]+={0,2}$/;
 

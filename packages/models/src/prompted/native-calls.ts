@@ -17,7 +17,8 @@ export const opening: RegExp = anyOf(
   /<TOOLCALL>/,
   new RegExp(`<${dsml}(?:tool|function)_calls>`),
   /<tool_use>/,
-  /<\|function_call\|>/,
+  /<\|function[_ ]call\|>/,
+  /(?:<\|message_sep\|>\s{0,9})?\bfunction call<\|role_sep\|>/,
   /<\|(?:start\|>assistant|channel\|>commentary) to=functions\./,
   /```tool_code\b/,
   /<function(?:=| name=)/,
@@ -26,6 +27,7 @@ export const opening: RegExp = anyOf(
   /<\|(?:tool_calls?|python_tag|python_start|tool_call_start|tool_calls_section_begin|tool_call[_:]begin|action_start|START_ACTION|tools_prefix)\|>/,
   /<\|tool_call>/,
   /<[|｜]tool[▁_]calls?[▁_]begin[|｜]>/,
+  /(?:<\|message_model\|>\s{0,9}[\w.-]{0,128})?<\|content_invoke_tool_json\|>/,
   /\[(?:TOOL_CALLS|TOOL_REQUEST)\]/,
   /\b(?:functools(?=\[)|function call(?=\{))/,
   // Gemini's own, without the tokens around it.
@@ -39,6 +41,8 @@ export const leftOpening: RegExp = anyOf(
   /\bcall:(?=[\w.-]{1,128}\{)/,
   /<tools>(?=\s{0,9}[{[])/,
   /(?:\bassistant\s{1,9})?\bto=(?:functions|multi_tool_use)\.(?=\w)/,
+  // Llama's, which has no tokens: only JSON that calls itself a function, with nothing before it.
+  /^\[?\s{0,9}\{\s{0,9}"type"\s{0,9}:\s{0,9}"function"\s{0,9},\s{0,9}"(?:name|function)"\s{0,9}:/,
 );
 
 /** OpenAI's address of a call, without the tokens around it. Nothing else is written so: what follows need not be readable. */
@@ -73,6 +77,11 @@ export const around: RegExp = anyOf(
   /<\|\/?(?:python_tag|python_start|python_end|tool_calls?|constrain|message|tool_call_start|tool_call_end|tool_calls_section_begin|tool_calls_section_end|action_start|plugin|action_end|START_ACTION|END_ACTION|tools_prefix|tools_suffix|calls)\|>/,
   /<\|tool_call>/,
   /<tool_call\|>/,
+  // Inkling writes the name twice: before the token, and in the JSON behind it.
+  /(?:<\|message_model\|>\s{0,9}[\w.-]{0,128})?<\|content_invoke_tool_json\|>/,
+  /(?:<\|message_sep\|>\s{0,9})?\bfunction call<\|role_sep\|>/,
+  /<\|function[_ ]call\|>/,
+  /<\|(?:end_message|content_model_end_sampling)\|>/,
   /<(?:start|end)_function_call>/,
   /<[|｜]tool[▁_](?:calls[▁_](?:begin|end)|call[▁_](?:end|begin[|｜]>function<[|｜]tool[▁_]sep(?=[|｜]><)))[|｜]>/,
   /\[TOOL_CALLS\](?!\s{0,9}[A-Za-z_])/,

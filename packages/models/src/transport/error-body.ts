@@ -91,8 +91,10 @@ function factsOf(json: Json, depth = 0): ErrorFacts {
 /** Another error that is quoted in the message or that is next to it, and has a message of its own. */
 function quoting(message: string, beside: JsonObject | undefined, depth: number): ErrorFacts {
   const quoted = beside ?? (depth < 3 ? quotedIn(message) : undefined);
-  if (quoted === undefined)
-    return { message: "", codes: printedCodes(message), ...toldStatus(message), html: false };
+  if (quoted === undefined) {
+    const codes = printedCodes(message);
+    return { message: "", codes, ...refusedBehind(codes), ...toldStatus(message), html: false };
+  }
   const { status, ...facts } = factsOf(quoted, depth + 1);
   // A server that names a fault of the request refused it, even if only its gateway's status is left.
   const upstream =
@@ -101,6 +103,12 @@ function quoting(message: string, beside: JsonObject | undefined, depth: number)
     (facts.codes.some((code) => isRequestCode(code.toLowerCase())) ? 400 : undefined);
   return upstream === undefined ? facts : { ...facts, upstream };
 }
+
+/** Amazon's exception for a fault of the request, in the words of a gateway that failed over it. */
+const refusedBehind = (codes: readonly string[]): Pick<ErrorFacts, "upstream"> =>
+  codes.some((code) => /exception$/i.test(code) && isRequestCode(code.toLowerCase()))
+    ? { upstream: 400 }
+    : {};
 
 /** The status of an error that replaces the gateway's own. */
 function behind({ status, upstream }: ErrorFacts): Pick<ErrorFacts, "upstream"> {

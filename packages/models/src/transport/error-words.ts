@@ -304,6 +304,7 @@ export const upstreamWords: RegExp = phrases(
   /failed to get response from provider/,
   /no healthy upstream/,
   /upstream (?:connect error|unreachable|http\/2 stream failed)/,
+  /\b(?:internalserver|modelerror|modelstreamerror|serviceunavailable)exception\b/,
 );
 
 /**

@@ -133,9 +133,21 @@ const bracketed: RegExp = /<([45]\d\d)> InternalError\./;
 /** A status at the start of the message: `429 Too Many Requests`. */
 const first: RegExp = /^(?:error:? )?([45]\d\d)(?= |:|$)/i;
 
+/**
+ * The name of Amazon's exception, as its clients print it: `An error occurred (ThrottlingException) when calling the …`, or
+ * `ThrottlingException: …`.
+ */
+const exception: RegExp =
+  /\bAn error occurred \((\w{3,64})\) when calling the \w|(?:^|: )(?:[\w.]{1,64}[.#])?([A-Za-z]{3,60}Exception): /;
+
 /** Codes that a message contains in the form that a program prints them. */
-export const printedCodes = (message: string): string[] =>
-  message.includes("{'") ? [...message.slice(0, longest).matchAll(printed)].map(([, code = ""]) => code) : [];
+export function printedCodes(message: string): string[] {
+  const text = message.slice(0, longest);
+  const [, told, named] = (text.includes("xception") && exception.exec(text)) || [];
+  const name = told ?? named;
+  const codes = text.includes("{'") ? [...text.matchAll(printed)].map(([, code = ""]) => code) : [];
+  return name === undefined ? codes : [...codes, name];
+}
 
 /** The status in a message: of the error itself, or of one behind it. */
 export function toldStatus(message: string): { status?: number; upstream?: number } {

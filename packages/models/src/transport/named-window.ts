@@ -44,6 +44,9 @@ const forms: readonly RegExp[] = [
   `current length is \\d+ while limit is ${tokens}`,
   // Cohere
   `number of tokens in th(?:e|is) prompt cannot exceed ${tokens}`,
+  `the limit for this model is ${tokens} tokens`,
+  // Amazon's servers that speak OpenAI's protocols
+  `exceeds? (?:[a-z]+ )?model maximum \\(${tokens}`,
 ].map((form) => new RegExp(form, "i"));
 
 /** The model's window in tokens, as the server states it when a request did not fit; undefined if it does not. */

@@ -19,6 +19,7 @@ const claude =
   '<function_calls>\n<invoke name="weather">\n<parameter name="city">Oslo</parameter>\n</invoke>\n</function_calls>';
 const step =
   '<｜tool_calls_begin｜>\n<｜tool_call_begin｜>function<｜tool_sep｜><steptml:invoke name="weather"><steptml:parameter name="city">Oslo</steptml:parameter></steptml:invoke><｜tool_call_end｜>\n<｜tool_calls_end｜>';
+const inkling = `<|content_invoke_tool_json|>{"name":"weather","args":${json}}<|end_message|>`;
 const mark = "]<]minimax[>[";
 const minimax = `${mark}<tool_call>\n${mark}<invoke name="weather">\n${mark}<city>Oslo${mark}</city>\n${mark}</invoke>\n${mark}</tool_call>`;
 const kimi3 =
@@ -47,6 +48,14 @@ const families: readonly [string, string][] = [
   ["DeepSeek's with plain bars", deepseek.replaceAll("｜", "|")],
   ["DeepSeek's in plain letters", deepseek.replaceAll("｜", "|").replaceAll("▁", "_")],
   ["Step's", step],
+  ["Inkling's", inkling],
+  ["Inkling's with its header", `<|message_model|>weather${inkling}`],
+  [
+    "GigaChat's with its tokens",
+    `<|message_sep|>\n\nfunction call<|role_sep|>\n{"name": "weather", "arguments": ${json}}`,
+  ],
+  ["a newer GigaChat's", `<|function call|>{"name": "weather", "arguments": ${json}}`],
+  ["Inkling's with the end of its turn", `${inkling}<|content_model_end_sampling|>`],
   [
     "a newer DeepSeek's",
     claude.replaceAll(/(<\/?)/g, "$1｜DSML｜").replace('"city"', '"city" string="true"'),
@@ -150,7 +159,8 @@ describe("a call in its family's own notation", () => {
   it.each(families.filter(([name]) => !/alone|behind a thought|^Llama's in Python$/.test(name)))(
     "runs whole or not at all where the output limit cut it, and is no text: %s",
     async (_, says) => {
-      const mark = says.startsWith("<|START_THINKING") ? says.indexOf("[") + 1 : 28;
+      const isLate = says.startsWith("<|START_THINKING") || says.startsWith("<|message_");
+      const mark = isLate ? says.search(/[{[]/) + 1 : 28;
       for (let end = 1; end < says.length; end += 1) {
         const { calls, text } = await heard(says.slice(0, end), { mind: { wire: "max_tokens" } });
         for (const { args, argsError } of calls)

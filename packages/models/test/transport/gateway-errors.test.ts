@@ -32,6 +32,34 @@ describe("an error inside a gateway's error", () => {
       },
       "context_overflow",
     ],
+    ...[400, 424, 500].map((status): (typeof rows)[number] => [
+      `in the name of Amazon's exception, with a ${status}`,
+      status,
+      {
+        error: {
+          message:
+            "An error occurred (ThrottlingException) when calling the ConverseStream operation: Too many tokens, please wait before trying again.",
+          type: "invalid_request_error",
+        },
+      },
+      "rate_limit",
+    ]),
+    [
+      "in the name of Amazon's exception for its own failure",
+      400,
+      { detail: "InternalServerException: The system encountered an unexpected error during processing." },
+      "server_error",
+    ],
+    [
+      "in the name of Amazon's exception for a fault of the request",
+      500,
+      {
+        error: {
+          message: "An error occurred (ValidationException) when calling the Converse operation: bad",
+        },
+      },
+      "invalid_request",
+    ],
     [
       "in the errors of a client that gave up",
       500,

@@ -161,6 +161,21 @@ function firstNumber(choices: readonly Json[]): number | undefined {
   return numbers.includes(0) ? 0 : numbers.find(Number.isInteger);
 }
 
+/**
+ * Whether a whole answer is spread over its choices: the first announces calls and has none, and another has them. That is
+ * how Copilot tells Claude's blocks, also behind a gateway that nobody knows to do so.
+ */
+export function isSplit(given: Json | undefined): boolean {
+  if (!Array.isArray(given) || given.length < 2) return false;
+  const [first, ...others] = given.map((one) => objectIn(one));
+  const announced = first?.message && wordIn(first, undefined);
+  if (announced !== "tool_calls" || hasCalls(first)) return false;
+  return others.some(hasCalls);
+}
+
+const hasCalls = (choice: JsonObject | undefined): boolean =>
+  callsIn(objectIn(choice?.message) ?? {}).length > 0;
+
 const numberOf = ({ index }: JsonObject): number => Number(index ?? 0);
 
 /** The error that a chunk is, or contains; undefined if there is none. @param inChoice the error in its choice */

@@ -22,6 +22,7 @@ import {
   callsIn,
   FirstChoice,
   failureIn,
+  isSplit,
   onlyMember,
   partsIn,
   reasoningIn,
@@ -150,7 +151,7 @@ export class ChatDecoder implements Decoder {
     }
     if (chunk.choices === undefined && (textIn(chunk.message) ?? textIn(chunk.msg))) this.#words = chunk;
     if (chunk.citations || chunk.search_results) this.#citations = sourcesIn(chunk);
-    if (this.#compat.splitChoices)
+    if (this.#compat.splitChoices || isSplit(chunk.choices))
       for (const [at, one] of listIn(chunk.choices).entries()) this.#choice(objectIn(one), at);
     else this.#choice(choice, 0, delta);
   }

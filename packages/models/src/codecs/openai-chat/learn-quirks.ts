@@ -15,6 +15,9 @@ import { lacksSignature } from "../thought-signatures.ts";
 import { chatCompat, type OpenaiChatCompat } from "./compat.ts";
 import { learnedOfTemplate } from "./templates.ts";
 
+/** Tools and thinking are accepted, but not together: some models take the effort `none` beside tools, others none at all. */
+const effortBesideTools: RegExp = /\btools with [`'"\\]*reasoning_effort[`'"\\]* (?:are|is) not supported/i;
+
 /** Phrases of refusals, and the quirk that each shows. The first that matches and whose quirk is new counts. */
 const lessons: readonly (readonly [words: RegExp, quirk: Partial<OpenaiChatCompat>])[] = [
   // Files in a tool message, where only text is accepted.
@@ -50,8 +53,7 @@ const lessons: readonly (readonly [words: RegExp, quirk: Partial<OpenaiChatCompa
     /(?:unrecogni[sz]ed|unknown|unsupported|unexpected keyword|extra_forbidden)[^{}]{0,60}max_completion_tokens|max_completion_tokens[^{}]{0,60}(?:not (?:supported|permitted|allowed)|unsupported|extra inputs)/i,
     { maxTokensField: "max_tokens" },
   ],
-  // Tools and thinking are accepted, but not together.
-  [/\btools with [`'"\\]*reasoning_effort[`'"\\]* (?:are|is) not supported/i, { reasoningWithTools: false }],
+  [effortBesideTools, { reasoningWithTools: false }],
 ];
 
 /** A tool turn was sent without its reasoning (F104). */
@@ -100,6 +102,8 @@ export function learned(
   if (status === 404) return undefined;
   const quirk = lessons.find(([complaint, shown]) => complaint.test(words) && isNews(shown, compat))?.[1];
   if (quirk !== undefined) return { ...target.compat, ...quirk };
+  if (effortBesideTools.test(words) && !compat.omit.includes("reasoning_effort"))
+    return { ...target.compat, omit: [...compat.omit, "reasoning_effort"] };
   if (tellsInPlace(target) && strangeTools.test(words)) return { ...target.compat, offersInPlace: false };
   if (missingReasoning.test(words)) {
     if (compat.echoReasoning !== "reasoning_content" || compat.reasoningFill === null)

@@ -12,9 +12,14 @@ const asked: ReadonlyMap<string, string> = new Map([
   ["local_shell_call", "a command in the client's shell"],
   ["shell_call", "a command in the client's shell"],
   ["apply_patch_call", "a change to the client's files"],
+  ["tool_search_call", "a search among the client's tools"],
 ]);
 
 const itemOf = ({ opaque }: NativePart): JsonObject => objectIn(opaque.item) ?? {};
+
+/** Whether the client is to do it: tools may also be searched by the server. */
+const asksClient = (part: NativePart): boolean =>
+  asked.has(part.kind) && (part.kind !== "tool_search_call" || itemOf(part).execution === "client");
 
 /** The error of an answer that asks for something that it did not get from the server itself; undefined for any other. */
 export function unmetRequest(answer: AssistantMessage): RondoError | undefined {
@@ -24,7 +29,7 @@ export function unmetRequest(answer: AssistantMessage): RondoError | undefined {
     natives.some(
       (other) => other.kind === `${part.kind}_output` && itemOf(other).call_id === itemOf(part).call_id,
     );
-  const unmet = natives.find((part) => asked.has(part.kind) && !isMet(part));
+  const unmet = natives.find((part) => asksClient(part) && !isMet(part));
   if (unmet === undefined) return undefined;
   const item = itemOf(unmet);
   const name = textIn(item.name);
