@@ -43,15 +43,22 @@ export const leftOpening: RegExp = anyOf(
   opening,
   /\bcall:(?=[\w.-]{1,128}\{)/,
   /<tools>(?=\s{0,9}[{[])/,
+  /<parameter=(?=["']?[\w.:-]{1,128}["']?>)/,
   /(?:\b(?:assistant|commentary)\s{1,9})?\bto=(?:functions|multi_tool_use)\.(?=\w)/,
 );
 
 /** OpenAI's address of a call, without the tokens around it. Nothing else is written so: what follows need not be readable. */
 export const isAddress = (mark: string): boolean => /\bto=/.test(mark);
 
-/** Whether a text begins with a parameter of a call whose beginning, and with it the tool's name, is missing. */
-export const opensParameter = (text: string): boolean => parameterFirst.test(text);
+/**
+ * Whether a text begins with a parameter of a call whose beginning, and with it the tool's name, is missing. Qwen's tag may
+ * be spoken of: there the end of a call must end the text, too.
+ */
+export const opensParameter = (text: string): boolean =>
+  parameterFirst.test(text) || (text.startsWith("<parameter=") && callLast.test(text.slice(-longestEnd)));
 const parameterFirst = new RegExp(`^<${dsml}param`);
+const callLast = /<\/(?:parameter|function|tool_call)>\s*$/;
+const longestEnd = 32;
 
 /** Whether a text begins with the beginning of a call. */
 export const opensCalls = (text: string): boolean => opening.exec(text.slice(0, 64))?.index === 0;

@@ -103,9 +103,11 @@ describe("an answer that is only a call in a model family's own tokens", () => {
     },
   );
 
-  it("is malformed too if its beginning is missing, and with it the tool's name", async () => {
-    const part =
-      '<｜DSML｜parameter name="city" string="true">Oslo</｜DSML｜parameter>\n</｜DSML｜invoke>\n</｜DSML｜tool_calls>';
+  it.each([
+    '<｜DSML｜parameter name="city" string="true">Oslo</｜DSML｜parameter>\n</｜DSML｜invoke>\n</｜DSML｜tool_calls>',
+    "I will look.\n\n<parameter=city>\nOslo\n</parameter>\n</function>\n</tool_call>",
+    "<parameter=weather>\n</function>\n<parameter=weather>\n<parameter=city>\nOslo\n</parameter>\n</function>",
+  ])("is malformed too if its beginning is missing, and with it the tool's name: %s", async (part) => {
     const { result, wire, ran } = await asked([say(part), call("weather", {}), say("Sunny.")]);
     expect([result.text, ran]).toEqual(["Sunny.", [{}]]);
     expect(JSON.stringify(wire.requests[1]?.body)).toContain("a part of a call");
@@ -177,6 +179,7 @@ describe("an answer is accepted", () => {
     ["that goes on behind them", `${hermes}\nThis is what Hermes writes.`],
     ["that begins with one", "<tool_call> opens a call of Hermes'."],
     ["that begins with another", "[TOOL_CALL] opens a call of MiniMax's, as in a call of the weather."],
+    ["that begins with a parameter", "<parameter=city> is how Qwen begins one."],
     ["that writes of DeepSeek's marks", "DeepSeek writes <｜DSML｜invoke and <｜DSML｜parameter."],
     ["that has an element invoke in a fence", '```xml\n<a>\ninvoke name="weather">\n</a>\n```'],
     ["that names no tool there is", hermes.replace("weather", "climate")],
