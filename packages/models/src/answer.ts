@@ -268,11 +268,14 @@ export class Answer {
       (entry): entry is [BlockKey, CallBlock] => entry[1].type === "tool_call",
     );
     for (const key of toldTwice(calls)) this.#blocks.delete(key);
-    faultWithoutArgs(
-      calls.map(([, call]) => call),
-      stray,
-    );
+    this.settleArgs(stray);
     return stray && calls.length === 0;
+  }
+
+  /** Settles only whose arguments are whose, for protocols that tell repeated calls apart themselves. */
+  settleArgs(stray: boolean = false): void {
+    const calls = [...this.#blocks.values()].filter((block) => block.type === "tool_call");
+    faultWithoutArgs(calls, stray);
   }
 
   /** Drops a block, such as one that turned out to be unfinished. */

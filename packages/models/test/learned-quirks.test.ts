@@ -503,6 +503,16 @@ describe("a refusal in Anthropic's protocol reveals a server that is not Anthrop
     expect(by({ message: other }, { thinking: "budget" })).toBeUndefined();
   });
 
+  it.each(["output_config", "output_config.effort"])("and that it does not know effort: %s", (field) => {
+    const message = `${field}: Extra inputs are not permitted`;
+    const of = toldBy(anthropicMessages, "claude-opus-4-6");
+    expect(of({ message })).toEqual({ thinking: "budget" });
+    expect(of({ message }, { thinking: "budget" })).toBeUndefined();
+    // Where no effort was sent, the field held a schema.
+    expect(toldBy(anthropicMessages, "claude-sonnet-4-5")({ message })).toBeUndefined();
+    expect(of({ message: "output_config.format: Extra inputs are not permitted" })).toBeUndefined();
+  });
+
   it("and which levels it lacks, from a list of those it has alone", () => {
     const message = "output_config.effort: Input should be 'low', 'medium' or 'high'";
     expect(by({ message })).toEqual({ lacksLevels: ["xhigh", "max"] });

@@ -37,10 +37,15 @@ export function toldTwice<K>(calls: readonly (readonly [K, ToldCall])[]): K[] {
   return again;
 }
 
-/** Marks calls without arguments as faulty if some arguments belong to no call, or another call has the arguments of two. */
+/**
+ * Marks calls without arguments as faulty if some arguments belong to no call, or to one without a name, or another call has
+ * the arguments of two.
+ */
 export function faultWithoutArgs(calls: readonly ToldCall[], stray: boolean): void {
   const bare = calls.filter(isBare);
-  if (bare.length === 0 || !(stray || calls.some((call) => holdsTwo(argsOf(call))))) return;
+  const isStray = (call: ToldCall): boolean => call.name === "" && !bare.includes(call);
+  if (bare.length === 0) return;
+  if (!(stray || calls.some((call) => isStray(call) || holdsTwo(argsOf(call))))) return;
   for (const call of bare) call.fault = astray;
 }
 

@@ -22,7 +22,7 @@ const reader = loadOnce(() => import("./read-answer.ts"));
 /** OpenAI's models write where a call goes; their vendor's own server leaves that in texts, too. */
 export const addresses: RegExp = /\bto=(?:functions|multi_tool_use)\.\w/;
 /** How the tokens of every family begin. */
-const mayHoldMarks = /[<[]|\bfunc|\bcall:|\bdeclaration:|\bto=|```/;
+const mayHoldMarks = /[<[]|\bfunc|\bcall:|\bdeclaration:|\bto=|\binvoke name=|```/;
 
 /** The tool called in the text of an answer without calls; undefined if it is ordinary text. */
 export async function leakedCall(
@@ -67,7 +67,7 @@ const inText = (what: string): string => `${what} stands in the answer's text, w
 /** What is wrong with an answer that ends in calls; undefined if it is fine. */
 async function leakIn(answer: AssistantMessage, request: ModelRequest): Promise<string | undefined> {
   const text = textOf(answer).trim();
-  const { firstNamed, isAddress, leftOpening, opensOnly } = await families();
+  const { firstNamed, isAddress, leftOpening, opensOnly, opensParameter } = await families();
   const begun = leftOpening.exec(text);
   if (begun === null) return undefined;
   const [mark] = begun;
@@ -76,6 +76,7 @@ async function leakIn(answer: AssistantMessage, request: ModelRequest): Promise<
     return undefined;
   const leak = text.slice(begun.index);
   if (opensOnly(leak)) return "the answer's text begins a call, and the call itself is missing";
+  if (opensParameter(leak)) return inText("a part of a call");
   const known = namesIn(request);
   const named = firstNamed(leak, known);
   if (isAnnounced) return inText(named === undefined ? "a call" : `a call of ${named}`);

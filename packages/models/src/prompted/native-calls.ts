@@ -15,20 +15,25 @@ export const opening: RegExp = anyOf(
   new RegExp(`(?:\\]<\\]minimax\\[>\\[)?<(?:[a-z]{1,24}[:_])?(?:tool|function)_call(?:s?${label}>| name=)`),
   /<\|open\|>(?:tools|call tool=)/,
   /<TOOLCALL>/,
-  new RegExp(`<${dsml}(?:tool|function)_calls>`),
+  // DeepSeek's prefix is in no other tag, whatever comes after it.
+  new RegExp(`<${dsml}(?=[A-Za-z_])`),
   /<tool_use>/,
   /<\|function[_ ]call\|>/,
   /(?:<\|message_sep\|>\s{0,9})?\bfunction call<\|role_sep\|>/,
   /<\|(?:start\|>assistant|channel\|>commentary) to=functions\./,
   /```tool_code\b/,
   /<function(?:=| name=)/,
-  new RegExp(`<(?:[a-z]{1,24}:|${dsml})?invoke name=`),
+  /<(?:[a-z]{1,24}:)?invoke name=/,
+  // MiniMax, without its brackets.
+  /(?<![<\w:])invoke name=["'](?=[\w.:-]{1,128}["']>)/,
   /<start_function_call>/,
   /<\|(?:tool_calls?|python_tag|python_start|tool_call_start|tool_calls_section_begin|tool_call[_:]begin|action_start|START_ACTION|tools_prefix)\|>/,
   /<\|tool_call>/,
   /<[|｜]tool[▁_]calls?[▁_]begin[|｜]>/,
   /(?:<\|message_model\|>\s{0,9}[\w.-]{0,128})?<\|content_invoke_tool_json\|>/,
-  /\[(?:TOOL_CALLS|TOOL_REQUEST)\]/,
+  // Kimi, without what begins a call.
+  /(?<![\w.:-])[\w.-]{1,128}:\d{1,9}\s{0,9}<\|tool_call_argument_begin\|>/,
+  /\[(?:TOOL_CALLS?|TOOL_REQUEST)\]/,
   /\b(?:functools(?=\[)|function call(?=\{))/,
   // Gemini's own, without the tokens around it.
   /\b(?:call|declaration):default_api:(?=\w)/,
@@ -40,13 +45,24 @@ export const leftOpening: RegExp = anyOf(
   opening,
   /\bcall:(?=[\w.-]{1,128}\{)/,
   /<tools>(?=\s{0,9}[{[])/,
-  /(?:\bassistant\s{1,9})?\bto=(?:functions|multi_tool_use)\.(?=\w)/,
+  /<parameter=(?=["']?[\w.:-]{1,128}["']?>)/,
+  /(?:\b(?:assistant|commentary)\s{1,9})?\bto=(?:functions|multi_tool_use)\.(?=\w)/,
   // Llama's, which has no tokens: only JSON that calls itself a function, with nothing before it.
   /^\[?\s{0,9}\{\s{0,9}"type"\s{0,9}:\s{0,9}"function"\s{0,9},\s{0,9}"(?:name|function)"\s{0,9}:/,
 );
 
 /** OpenAI's address of a call, without the tokens around it. Nothing else is written so: what follows need not be readable. */
 export const isAddress = (mark: string): boolean => /\bto=/.test(mark);
+
+/**
+ * Whether a text begins with a parameter of a call whose beginning, and with it the tool's name, is missing. Qwen's tag may
+ * be spoken of: there the end of a call must end the text, too.
+ */
+export const opensParameter = (text: string): boolean =>
+  parameterFirst.test(text) || (text.startsWith("<parameter=") && callLast.test(text.slice(-longestEnd)));
+const parameterFirst = new RegExp(`^<${dsml}param`);
+const callLast = /<\/(?:parameter|function|tool_call)>\s*$/;
+const longestEnd = 32;
 
 /** Whether a text begins with the beginning of a call. */
 export const opensCalls = (text: string): boolean => opening.exec(text.slice(0, 64))?.index === 0;
@@ -85,7 +101,7 @@ export const around: RegExp = anyOf(
   /<(?:start|end)_function_call>/,
   /<[|｜]tool[▁_](?:calls[▁_](?:begin|end)|call[▁_](?:end|begin[|｜]>function<[|｜]tool[▁_]sep(?=[|｜]><)))[|｜]>/,
   /\[TOOL_CALLS\](?!\s{0,9}[A-Za-z_])/,
-  /\[(?:END_)?TOOL_REQUEST\]/,
+  /\[(?:(?:END_)?TOOL_REQUEST|\/?TOOL_CALL)\]/,
   /functools(?=\[)/,
   /function call(?=\{)/,
 );
@@ -104,7 +120,7 @@ export function opensOnly(text: string): boolean {
 }
 
 /** Those of them that close. */
-export const closing: RegExp = /^(?:<\/|<\|\/|<\|close|.*(?:end|END|suffix)|<tool_call\|>)/;
+export const closing: RegExp = /^(?:<\/|\[\/|<\|\/|<\|close|.*(?:end|END|suffix)|<tool_call\|>)/;
 
 /** A name and JSON, surrounded by tokens. */
 const tokenForms: readonly { head: RegExp; tail: RegExp }[] = [

@@ -25,6 +25,7 @@ const stops: readonly string[] = [
   "<|",
   "<｜",
   "<‖",
+  "[TOOL_CALL]",
   "[TOOL_CALLS]",
   "[TOOL_REQUEST]",
   "functools[",

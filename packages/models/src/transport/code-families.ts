@@ -23,9 +23,12 @@ const families: readonly (readonly [kind: ErrorKind, pattern: RegExp])[] = [
   ],
   [
     "content_filter",
-    /content(?:filter|policy|blocked|moderat)|moderation|guardrail|safety(?:error|block|violation)|policyviolation/,
+    /content(?:filter|policy|blocked|moderat)|moderation|censor|guardrail|safety(?:error|block|violation)|policyviolation/,
   ],
-  ["auth", /invalid(?:api|auth)?(?:key|token)|(?:token|key)(?:is)?expired|unauthori[sz]ed|unauthenticated/],
+  [
+    "auth",
+    /autherror|invalid(?:api|auth)?(?:key|token)|(?:token|key)(?:is)?expired|unauthori[sz]ed|unauthenticated/,
+  ],
   ["permission", /(?<!extra)forbidden|(?:access|permission)denied/],
   ["timeout", /timeout|timedout|deadlineexceeded/],
 ];

@@ -148,11 +148,18 @@ function messageIn(root: JsonObject, said: JsonObject, raw: boolean): string {
     firstDetail(root.errors) ??
     words(root.title) ??
     "";
-  // Further details: OpenRouter's upstream error, or what MiMo calls a parameter.
+  // Further details: OpenRouter's upstream error, what MiMo calls a parameter, or Pydantic's list, as Azure passes it on.
   const metadata = objectIn(said.metadata);
   const param = words(said.param);
   const upstream = raw ? words(metadata?.raw) : undefined;
-  const more = metadata !== undefined ? upstream : param?.includes(" ") ? param : undefined;
+  const more =
+    metadata !== undefined
+      ? upstream
+      : param?.includes(" ")
+        ? param
+        : objectIn(listIn(said.details)[0])?.loc === undefined
+          ? undefined
+          : firstDetail(said.details);
   return cut(more === undefined || message.includes(more) ? message : `${message}: ${more}`);
 }
 

@@ -110,6 +110,8 @@ const codeKinds: ReadonlyMap<string, ErrorKind> = new Map(
     modelnotreadyexception: "overloaded",
     authentication_error: "auth",
     invalid_api_key: "auth",
+    expired_key: "auth",
+    token_not_found_in_db: "auth",
     invalid_grant: "auth",
     invalid_token: "auth",
     invalid_authentication_error: "auth",
@@ -125,8 +127,6 @@ const codeKinds: ReadonlyMap<string, ErrorKind> = new Map(
     permission_error: "permission",
     permission_denied: "permission",
     accessdeniedexception: "permission",
-    key_model_access_denied: "permission",
-    team_model_access_denied: "permission",
     context_length_exceeded: "context_overflow",
     exceed_context_size_error: "context_overflow",
     prompt_too_long: "context_overflow",
@@ -211,9 +211,11 @@ const zhipuRequest: RegExp = /^12[12]\d$/;
 
 /** Volcengine's code says what was sensitive: the text, an image, the output. */
 const sensitive = /sensitivecontentdetected/;
+/** LiteLLM's code says who may not use the model: a key, a user, a team, an organisation. */
+const withoutModel = /_model_access_denied$/;
 
 /** The kind of error that a code stands for; undefined if it has no meaning of its own. */
 export const kindOfCode = (code: string): ErrorKind | undefined =>
   codeKinds.get(code.replace(/^.*[#/]/, "")) ??
   zhipu.get(code) ??
-  (sensitive.test(code) ? "content_filter" : undefined);
+  (sensitive.test(code) ? "content_filter" : withoutModel.test(code) ? "permission" : undefined);

@@ -222,6 +222,9 @@ export const capabilityWords: RegExp = phrases(
   /requires --enable-auto-tool-choice/,
   /tools param requires --jinja/,
   /missing data required for image/,
+  // Ollama and LM Studio: the machine is too small for the model.
+  /\brequires more system memory\b/,
+  /\binsufficient system resources\b/,
 );
 
 /** A model that its provider serves only through another protocol: OpenAI, Copilot. */
@@ -277,8 +280,10 @@ export const fieldWords: RegExp = phrases(
   /\bgot an unexpected keyword argument ?[`'"]/,
 );
 
-/** The server's own parser could not read a call that the model wrote: llama.cpp, Ollama, LM Studio, vLLM. */
+/** The server's own parser could not read a call that the model wrote: llama.cpp, Ollama, LM Studio, vLLM, Cerebras, Databricks. */
 export const callWords: RegExp = phrases(
+  /failed to generate (?:a )?tool[ _]calls?/,
+  /\bmodel response did not respect the required format\b/,
   /failed to parse (?:input at pos|tool calls?(?! arguments)|xml|\w+ json tool call)/,
   /model produced output that does not match the expected/,
   /mismatched arg_key and arg_value counts/,
@@ -340,6 +345,7 @@ export const brokenWords: RegExp = phrases(
 export const overloadWords: RegExp = phrases(
   /\boverload(?:ed)?\b/,
   /at (?:maximum )?capacity/,
+  /\bcapacity temporarily exceeded\b/,
   /high demand/,
   /\btoo busy\b/,
   /\bserver (?:is )?busy\b/,

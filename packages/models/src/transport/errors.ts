@@ -160,6 +160,8 @@ function kindOf(status: number | undefined, facts: ErrorFacts, hints: ErrorHints
   if (byCode === "quota_exhausted" || status === 402) return "quota_exhausted";
   if (byCode === "overloaded" && status !== 400) return "overloaded";
   if (status === 429 && byCode === undefined && isBusy(text)) return "overloaded";
+  // A plan without the model (Z.ai): waiting does not change it.
+  if (status === 429 && byCode === "permission") return byCode;
   if (status === 429 || byCode === "rate_limit") return limitKind(facts, codes);
   if (byCode !== undefined && byCode !== "server_error") return byCode;
   if (status === 401) return isSpent(text) ? "quota_exhausted" : "auth";
@@ -250,7 +252,8 @@ function kindOfWords(
   if (status === 413) return "payload_too_large";
   const family = byCode === undefined ? familyIn(facts) : undefined;
   if (family === "rate_limit") return limitKind(facts, []);
-  if (family !== undefined) return family;
+  // LiteLLM checks the budget of a key together with the key.
+  if (family !== undefined && !(family === "auth" && isSpent(text))) return family;
   if (status !== undefined) {
     if (isSpent(text)) return "quota_exhausted";
     if (passingLimitWords.test(text)) return limitKind(facts, []);

@@ -62,6 +62,14 @@ describe("an answer that is only a call in a model family's own tokens", () => {
     `\n\n${qwen}\n`,
     `<tools>\n{"name": "weather", "arguments": ${json}}\n</tools>`,
     'call:weather{city:"Oslo"}',
+    `weather:0<|tool_call_argument_begin|>${json}<|tool_calls_section_end|>`,
+    `functions.weather:0<|tool_call_argument_begin|>${json}<|tool_call_end|>\nfunctions.weather:1<|tool_call_argument_begin|>${json}`,
+    "<｜DSML｜weather>\n <｜DSML｜city>Oslo</｜DSML｜city>\n</｜DSML｜invoke>",
+    '<｜DSML｜tool name="weather">\n<｜DSML｜parameter name="city" string="true">Oslo</｜DSML｜parameter>',
+    '[TOOL_CALL] { "tool": "weather", "args": { "city": "Oslo" } } [/TOOL_CALL]',
+    '[TOOL_CALL]\n{tool => "weather", args => {\n  --city "Oslo"\n}}\n[/TOOL_CALL]',
+    'invoke name="weather">\nparameter name="city">Osloparameter>\ninvoke>',
+    `commentary to=functions.weather json${json}`,
     `assistant to=functions.weather commentary json\n${json}`,
     `to=multi_tool_use.parallel {"tool_uses":[{"recipient_name":"functions.weather","parameters":${json}}]}`,
   ])("is malformed: it is requested again, and nothing of it runs: %s", async (leak) => {
@@ -94,6 +102,16 @@ describe("an answer that is only a call in a model family's own tokens", () => {
       expect(JSON.stringify(wire.requests[1]?.body)).not.toContain("Oslo");
     },
   );
+
+  it.each([
+    '<｜DSML｜parameter name="city" string="true">Oslo</｜DSML｜parameter>\n</｜DSML｜invoke>\n</｜DSML｜tool_calls>',
+    "I will look.\n\n<parameter=city>\nOslo\n</parameter>\n</function>\n</tool_call>",
+    "<parameter=weather>\n</function>\n<parameter=weather>\n<parameter=city>\nOslo\n</parameter>\n</function>",
+  ])("is malformed too if its beginning is missing, and with it the tool's name: %s", async (part) => {
+    const { result, wire, ran } = await asked([say(part), call("weather", {}), say("Sunny.")]);
+    expect([result.text, ran]).toEqual(["Sunny.", [{}]]);
+    expect(JSON.stringify(wire.requests[1]?.body)).toContain("a part of a call");
+  });
 
   it("ends the run if no other answer comes", async () => {
     const { result, ran } = await asked([say(qwen), say(qwen), say(qwen), say(qwen), say(qwen), say(qwen)]);
@@ -160,6 +178,10 @@ describe("an answer is accepted", () => {
     ["that shows them in a fence", `\`\`\`\n${hermes}\n\`\`\``],
     ["that goes on behind them", `${hermes}\nThis is what Hermes writes.`],
     ["that begins with one", "<tool_call> opens a call of Hermes'."],
+    ["that begins with another", "[TOOL_CALL] opens a call of MiniMax's, as in a call of the weather."],
+    ["that begins with a parameter", "<parameter=city> is how Qwen begins one."],
+    ["that writes of DeepSeek's marks", "DeepSeek writes <｜DSML｜invoke and <｜DSML｜parameter."],
+    ["that has an element invoke in a fence", '```xml\n<a>\ninvoke name="weather">\n</a>\n```'],
     ["that names no tool there is", hermes.replace("weather", "climate")],
     ["that names a tool there is and another", `${hermes}\n${hermes.replace("weather", "climate")}`],
     ["that shows an address", `I would write to=functions.weather ${json}`],

@@ -37,6 +37,7 @@ const families: readonly [string, string][] = [
   ["a newer Hunyuan's", hunyuan],
   ["a newer Hunyuan's without what stands behind a name", hunyuan.replace("<tool_sep:opensource>", "")],
   ["Kimi's", kimi],
+  ["MiniMax's in brackets", `[TOOL_CALL]{"tool": "weather", "args": ${json}}[/TOOL_CALL]`],
   ["DeepSeek's", deepseek],
   [
     "an older DeepSeek's",

@@ -356,6 +356,11 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
     ],
   ],
   content_filter: [
+    [
+      "StepFun",
+      451,
+      says("The content you provided or machine outputted is blocked.", { type: "censorship_blocked" }),
+    ],
     ["LiteLLM by its class alone", 400, says("litellm.ContentPolicyViolationError: flagged")],
     [
       "Google's Responsible AI",
@@ -428,6 +433,23 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
   ],
   malformed_tool_call: [
     [
+      "Cerebras's parser",
+      400,
+      says(
+        "Failed to generate tool_calls. Please adjust your prompt. See 'failed_generation' for more details. Exception: No valid function calls generated",
+        { type: "invalid_request_error", param: "messages", code: "wrong_api_format" },
+      ),
+    ],
+    [
+      "Databricks' parser",
+      400,
+      {
+        error_code: "BAD_REQUEST",
+        message:
+          "Error: Model response did not respect the required format. Please consider retrying or using a more straightforward prompt.",
+      },
+    ],
+    [
       "Groq's parser",
       400,
       says("Parsing failed. The model generated output that could not be parsed.", {
@@ -482,7 +504,40 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
       says('unexpected tokens remaining in message header: Some("to=functions.x")'),
     ],
   ],
+  auth: [
+    [
+      "LiteLLM's key, with the status of a bad request,",
+      400,
+      says("Authentication Error, Expired Key. Key Expiry time 2026-01-01", { type: "expired_key" }),
+    ],
+    [
+      "LiteLLM's missing key, with that status,",
+      400,
+      says("Authentication Error, Invalid proxy server token passed.", { type: "token_not_found_in_db" }),
+    ],
+    [
+      "a gateway's key, with the status of a failing server,",
+      500,
+      says("key not allowed to access model. This key can only access models=['a'].", {
+        type: "auth_error",
+        code: "500",
+      }),
+    ],
+  ],
   capability: [
+    [
+      "Ollama, on a machine too small for the model,",
+      500,
+      { error: "model requires more system memory (5.3 GiB) than is available (3.0 GiB)" },
+    ],
+    [
+      "LM Studio, on such a machine,",
+      404,
+      says(
+        'Failed to load model "m". Error: Model loading was stopped due to insufficient system resources. Under the current settings, this model requires approximately 36.00 GB of memory, and continuing to load it would likely overload your system and cause it to freeze.',
+        { type: "invalid_request_error", param: "model", code: "model_not_found" },
+      ),
+    ],
     ["llama.cpp, without its templates", 400, says("Unsupported param: tools")],
     ["NVIDIA", 400, says("Validation: Unsupported parameter(s): tools, tool_choice")],
     [
@@ -606,6 +661,16 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
       401,
       says("key not allowed to access model.", { type: "key_model_access_denied", code: "401" }),
     ],
+    [
+      "LiteLLM's user",
+      401,
+      says("user not allowed to access model.", { type: "user_model_access_denied", code: "401" }),
+    ],
+    [
+      "Z.ai's plan without the model",
+      429,
+      says("Your current subscription plan does not yet include access to GLM-5", { code: "1311" }),
+    ],
     ["a plain no", 403, says("You have no access to this model")],
   ],
   server_error: [
@@ -651,6 +716,11 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
     ["a plain 500", 500, says("The context of this request was lost")],
   ],
   overloaded: [
+    [
+      "Cloudflare",
+      429,
+      { errors: [{ message: "AiError: Capacity temporarily exceeded, please try again.", code: 3040 }] },
+    ],
     [
       "Ollama in its other protocol, whose code says no more than that it failed",
       503,

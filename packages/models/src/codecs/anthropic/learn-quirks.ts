@@ -12,6 +12,7 @@ import { refusesNeighbours } from "../../refusals/roles.ts";
 import { plainerSchemas } from "../../refusals/schema.ts";
 import { tellsInPlace } from "../in-place.ts";
 import { lacksLevels } from "../levels.ts";
+import { type Traits, traitsOf } from "./traits.ts";
 
 const missingThinking: RegExp =
   /thinking\b[^{}]{0,60}must be (?:passed|sent|provided)|missing [`'"\\]*thinking[`'"\\]* block|reasoning_content[`'"\\]* is missing/i;
@@ -52,12 +53,18 @@ const noBudget: RegExp = /thinking\.type\.enabled[`'"\\]* is not supported/i;
 /** A model that always thinks, although its name does not tell. */
 const noOff: RegExp = /thinking\.type\.disabled[`'"\\]* is not supported/i;
 const noAdaptive: RegExp = /\bthinking: input tag [`'"\\]*adaptive\b/i;
+/** A gateway that does not know the field for effort, whatever its model. The same field holds the schema, whose path is longer. */
+const noEffort: RegExp =
+  /\boutput_config(?:\.effort)?[`'"\\]*: extra inputs are not permitted|(?:unknown|unsupported|unrecogni[sz]ed|unexpected) (?:field|parameter|property|key|argument)[^{}]{0,20}\boutput_config\b(?!\.format)/i;
 /**
  * A server without prompt caching, or a gateway that adds as many marks of its own as are allowed. A refusal of what is
  * inside a mark (a TTL, a scope) is about the caller's.
  */
 const noCache: RegExp =
   /\bmaximum of \d+ blocks with cache_control\b|\bcache_control[`'"\\]*: extra inputs are not permitted|(?:unknown|unsupported|unrecogni[sz]ed|unexpected) (?:field|parameter|property|key|argument)[^{}]{0,20}\bcache_control\b|\bcache_control[`'"\\]* (?:is|are) (?:not (?:supported|permitted|allowed)|unsupported)/i;
+
+/** The ways of asking for thinking that send an effort. */
+const asksByEffort: ReadonlySet<Traits["thinking"]> = new Set(["both", "adaptive"]);
 
 type Compat = Target["compat"];
 
@@ -84,6 +91,8 @@ export function learned({ status, body }: ErrorResponse, target: Target): Compat
   if (noBudget.test(words)) return unless(compat, "thinking", "adaptive");
   if (noOff.test(words)) return unless(compat, "off", "never");
   if (noAdaptive.test(words)) return unless(compat, "thinking", "budget");
+  if (noEffort.test(words) && asksByEffort.has(traitsOf(target).thinking))
+    return { ...compat, thinking: "budget" };
   if (noCache.test(words)) return unless(compat, "cache", "never");
   if ((openServerTool.test(words) || noPrefill.test(words)) && compat?.resumesPauses !== false)
     return { ...compat, resumesPauses: false };
