@@ -355,10 +355,11 @@ export class ChatDecoder implements Decoder {
     const end: ChatEnd = { word: this.#word, native: this.#nativeWord };
     const wire = wireOf(end);
     if (isBroken(end, wire, answer.empty)) throw answer.failed(failureOf(end, this.#target));
+    const { keys, last } = this.#calls;
     // Gateways number the calls, and give one's arguments the number of another.
-    if (!this.#calls.empty) answer.settleArgs();
+    if (keys.length > 1) answer.settleArgs();
     // In a truncated answer only the last call can be truncated: the others were whole when it began.
-    for (const key of this.#calls.keys) if (key !== this.#calls.last) answer.callEnd(key);
+    for (const key of keys) if (key !== last) answer.callEnd(key);
     return settle(finished(answer, end, wire, this.#target));
   }
 }
