@@ -185,18 +185,18 @@ function planFork(
   const step = point.at === undefined ? {} : { step: point.at };
   if (edit === undefined) {
     const seq = cutOf(session, records, point, undefined);
-    const anew = point.at === undefined ? same : decidedAnew(records, seq);
+    const anew = point.at === undefined ? asItIs : decidedAnew(records, seq);
     return { origin: { session, seq, ...step }, edited: anew };
   }
   const result = resultAt(session, records, edit.call, rules);
   const seq = cutOf(session, records, point, result);
   checkEdit(records, result, seq, edit.call);
-  const anew = point.seq === undefined ? decidedAnew(records, seq) : same;
+  // A cut that is given as a number of records is taken literally, whatever decisions come before it.
+  const anew = point.seq === undefined ? decidedAnew(records, seq) : asItIs;
   return {
     origin: { session, seq, ...step, edited: result.key },
     edited: (record, redact) => withResult(anew(record), result, redact, edit.result),
   };
 }
 
-/** A cut that is given as a number of records is taken literally, whatever decisions come before it. */
-const same = (record: LogRecord): LogRecord => record;
+const asItIs = (record: LogRecord): LogRecord => record;
