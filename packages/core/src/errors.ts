@@ -5,6 +5,7 @@
 import { knownAcrossCopies } from "./copies.ts";
 import { jsonCopy } from "./json/copy.ts";
 import type { AssistantMessage, Json, Usage } from "./message.ts";
+import { headOf } from "./text/size.ts";
 
 /** Every kind of failure there is. */
 export const errorKinds = [
@@ -238,7 +239,7 @@ function wordsIn(thrown: unknown): string | undefined {
   try {
     const json = JSON.stringify(thrown) ?? "{}";
     if (json === "{}") return undefined;
-    return json.length <= mostWords ? json : `${json.slice(0, mostWords).toWellFormed()}…`;
+    return json.length <= mostWords ? json : `${headOf(json, mostWords)}…`;
   } catch {
     return undefined;
   }

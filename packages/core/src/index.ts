@@ -39,8 +39,8 @@ export {
   renderLedger,
 } from "./context/compact/ledger.ts";
 export { parseSummary, type Summary } from "./context/compact/parse.ts";
+export { pruneToShare, type Shared, type ShareFacts } from "./context/compact/plain-cut.ts";
 export { type CompactionFacts, type CompactionPlan, planCompaction } from "./context/compact/plan.ts";
-export { pruneToShare, type Shared, type ShareFacts } from "./context/compact/prune.ts";
 export { mustPreserve, summaryRequest } from "./context/compact/request.ts";
 export {
   type CompactionFormat,

@@ -4,17 +4,25 @@
 // interpreter (without generated code, so it runs anywhere). Coercion is tried only after the value failed as it is.
 
 import { type Schema as InterpretedSchema, Validator } from "@cfworker/json-schema";
-import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
+import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { invalidRequest, messageOf, RondoError } from "./errors.ts";
 import { jsonCopy } from "./json/copy.ts";
-import { isObject } from "./json/object.ts";
 import type { Json, JsonObject } from "./message.ts";
 import { coerce } from "./schema/coerce.ts";
 import { hasPatterns, isForeign, linear, patternIn, withoutPatterns } from "./schema/foreign.ts";
 import type { ArgumentsOf } from "./schema/inferred.ts";
-import { typeWords } from "./schema/keywords.ts";
 import { leftOut, toCheckBy, wellFormedSchema } from "./schema/malformed.ts";
+import { demandSchema, whyNoArguments } from "./schema/no-schema.ts";
 import { fitsPlainly, type PlainSchema, plainSchema } from "./schema/plain.ts";
+import {
+  demandCalled,
+  failed,
+  isStandard,
+  onCopy,
+  standardJson,
+  standardVerdict,
+  type Verdict,
+} from "./schema/standard.ts";
 import { type UnknownKeys, unknownText, withoutUnknown } from "./schema/unknown-keys.ts";
 
 /** A Standard Schema that can convert itself to JSON Schema, or a JSON Schema. */
@@ -49,8 +57,6 @@ export interface CompiledSchema {
   /** @param how default: as compiled, unknown keys as the schema says */
   check(value: Json, how?: CheckHow): SchemaCheck | Promise<SchemaCheck>;
 }
-
-type Verdict = { ok: true; value: unknown } | { ok: false; error: string };
 
 /**
  * Compiles a schema once.
@@ -118,49 +124,6 @@ export function checkerOf(schema: SchemaLike, owner: string): (value: unknown) =
 /** Maps a value that may be a promise. If it is none, the result is none either. */
 function then<A, B>(value: A | Promise<A>, map: (value: A) => B | Promise<B>): B | Promise<B> {
   return value instanceof Promise ? value.then(map) : map(value);
-}
-
-function isStandard(schema: SchemaLike): schema is StandardSchemaV1 {
-  return (
-    typeof (schema as Partial<StandardSchemaV1>)["~standard"] === "object" || typeof schema === "function"
-  );
-}
-
-function standardVerdict(schema: StandardSchemaV1): (value: unknown) => Verdict | Promise<Verdict> {
-  const verdictOf = (result: StandardSchemaV1.Result<unknown>): Verdict =>
-    result.issues === undefined
-      ? { ok: true, value: result.value }
-      : { ok: false, error: issuesText(result.issues) };
-  return (value) => {
-    try {
-      const result = schema["~standard"].validate(value);
-      // A foreign promise has no issues yet either, and must not be taken for a valid result.
-      return typeof (result as Partial<Promise<unknown>>)?.then === "function"
-        ? Promise.resolve(result).then(verdictOf).catch(failed)
-        : verdictOf(result as StandardSchemaV1.Result<unknown>);
-    } catch (thrown) {
-      return failed(thrown);
-    }
-  };
-}
-
-/** A schema is user code, and may change what it is given: the arguments that are recorded and approved stay as the model wrote them. */
-const onCopy =
-  (verdict: ReturnType<typeof standardVerdict>): ReturnType<typeof standardVerdict> =>
-  (value) =>
-    verdict(typeof value === "object" ? jsonCopy(value) : value);
-
-const failed = (thrown: unknown): Verdict => ({ ok: false, error: messageOf(thrown) });
-
-function issuesText(issues: readonly StandardSchemaV1.Issue[]): string {
-  return issues
-    .map((issue) => {
-      const path = (issue.path ?? [])
-        .map((step) => String(typeof step === "object" ? step.key : step))
-        .join(".");
-      return path === "" ? issue.message : `${path}: ${issue.message}`;
-    })
-    .join("; ");
 }
 
 function interpretedVerdict(json: JsonObject, owner: string): (value: Json) => Verdict {
@@ -240,9 +203,9 @@ function jsonSchemaOf(
     throw invalidRequest(
       `${owner}: a schema (a Standard Schema, or a JSON Schema) is needed, not ${JSON.stringify(given)}`,
     );
-  const open = isForeign(given) && wants === "object" ? noObject(given) : undefined;
-  if (open !== undefined) return { json: { type: "object", properties: {} }, lost: [open] };
-  if (!isStandard(schema)) refuseWhatIsNone(given, owner);
+  const unusable = isForeign(given) && wants === "object" ? whyNoArguments(given) : undefined;
+  if (unusable !== undefined) return { json: { type: "object", properties: {} }, lost: [unusable] };
+  if (!isStandard(schema)) demandSchema(given, owner);
   const json = isStandard(schema) ? given : wellFormedSchema(given);
   const lost = leftOut(given, json);
   if (wants === "any") return { json, lost };
@@ -254,108 +217,4 @@ function jsonSchemaOf(
     );
   const isWhole = json.type === "object" && "properties" in json;
   return { json: isWhole ? json : { ...json, type: "object", properties: json.properties ?? {} }, lost };
-}
-
-/**
- * Why a schema that somebody else wrote cannot be a tool's, if so. Its tool then takes any object, which its own server
- * checks: one such tool must not make all tools of the server unusable (F143).
- */
-function noObject(given: JsonObject): string | undefined {
-  const types = [given.type ?? "object"].flat();
-  if (types.every((type) => typeWords.has(type)) && !types.includes("object"))
-    return `#/type (${JSON.stringify(given.type)})`;
-  const held = insteadOf(given);
-  return held === undefined ? undefined : `# (its ${held})`;
-}
-
-/** An invalid schema would allow anything: the model would be told nothing, and nothing would be checked. */
-function refuseWhatIsNone(given: JsonObject, owner: string): void {
-  const held = insteadOf(given);
-  if (held === "members") refuseMembers(given, owner);
-  else if (held !== undefined)
-    throw invalidRequest(`${owner}: this is no schema, but holds one: give its ${held}`);
-}
-
-/** What there is of a schema in something that is none: its `members`, or the path of a member that holds one. */
-const insteadOf = (given: JsonObject): string | undefined => (areMembers(given) ? "members" : heldIn(given));
-
-/** Members in which other libraries hold a schema. */
-const holders = ["jsonSchema", "json_schema", "schema"];
-const telling = ["properties", "$ref", "anyOf", "oneOf", "allOf", "enum", "const"];
-
-const tells = (given: JsonObject): boolean =>
-  isStandard(given) || typeWords.has(given.type ?? null) || telling.some((word) => word in given);
-
-/** The member that holds a schema, in something that is none itself. */
-function heldIn(given: JsonObject): string | undefined {
-  if (tells(given)) return undefined;
-  for (const name of holders) {
-    const held = given[name];
-    if (!isObject(held)) continue;
-    if (tells(held)) return name;
-    const deeper = heldIn(held);
-    if (deeper !== undefined) return `${name}.${deeper}`;
-  }
-  return undefined;
-}
-
-/** Schemas by name are the members of a schema, not a schema. */
-function refuseMembers(given: object, owner: string): void {
-  const [name, one] = Object.entries(given)[0] ?? [];
-  if (name === undefined || !areMembers(given)) return;
-  const whole = isStandard(one)
-    ? `an object of its library, e.g. z.object({ ${name} })`
-    : `{ type: "object", properties: { ${name} } }`;
-  throw invalidRequest(`${owner}: these are the members of a schema, not a schema: ${whole} is one`);
-}
-
-function areMembers(given: object): boolean {
-  const members = Object.entries(given);
-  return members.length > 0 && members.every(([key, member]) => isMember(key, member));
-}
-
-const keywords =
-  /^(\$|not$|if$|then$|else$|items$|contains$|properties$|propertyNames$|additional|unevaluated)/;
-
-function isMember(key: string, member: unknown): boolean {
-  if (typeof member !== "object" || member === null) return false;
-  return (
-    isStandard(member as SchemaLike) ||
-    (!keywords.test(key) && typeof (member as JsonObject).type === "string")
-  );
-}
-
-/** How to get JSON Schema from a library's schemas. */
-const ways: { readonly [vendor: string]: string } = {
-  zod: "make it with zod 4.2 or newer (before, and in zod/mini, z.toJSONSchema alone says it; zod 3 cannot), or put its JSON Schema beside it, or",
-  arktype: "make it with arktype 2.1.29 or newer, or",
-  valibot: "wrap it in toStandardJsonSchema of @valibot/to-json-schema, or",
-};
-
-/** A schema of arktype is a function, and so is z.object; only one of them is a schema. */
-function demandCalled(schema: StandardSchemaV1, owner: string): void {
-  if (typeof schema["~standard"] !== "object")
-    throw invalidRequest(`${owner}: a schema is needed, not a function: call it`);
-}
-
-function standardJson(schema: StandardSchemaV1, owner: string): JsonObject {
-  const standard = schema["~standard"] as StandardSchemaV1["~standard"] &
-    Partial<StandardJSONSchemaV1["~standard"]>;
-  demandCalled(schema, owner);
-  if (standard.jsonSchema === undefined)
-    throw invalidRequest(
-      `${owner}: this ${standard.vendor} schema cannot say itself as JSON Schema; ${ways[standard.vendor] ?? "put its JSON Schema beside it, or"} give a JSON Schema`,
-    );
-  try {
-    const { $schema: _, ...json } = standard.jsonSchema.input({ target: "draft-2020-12" }) as JsonObject;
-    return json;
-  } catch (thrown) {
-    throw new RondoError(
-      "invalid_request",
-      `${owner}: its ${standard.vendor} schema has no JSON Schema: ${messageOf(thrown)}. Let the model write what JSON has (a date as a text), and make the rest of it in a transform`,
-      {
-        cause: thrown,
-      },
-    );
-  }
 }

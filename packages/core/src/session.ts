@@ -31,11 +31,18 @@ import { Driving } from "./session/driving.ts";
 import { changedBy, type ForkOptions, forkInto } from "./session/fork.ts";
 import { KnownState } from "./session/known-state.ts";
 import { Listeners } from "./session/listeners.ts";
-import { draining, going, heard, queuedId, sending, withdrawal } from "./session/method-options.ts";
+import {
+  drainOptions,
+  idArgument,
+  listenerArgument,
+  newIdArgument,
+  sendOptions,
+  signalOptions,
+} from "./session/method-options.ts";
 import { hasRun, isAborting } from "./session/open-run.ts";
-import { aboutOf, namesOf, type SessionParts } from "./session/parts.ts";
+import { aboutOf, idsOf, type SessionParts } from "./session/parts.ts";
 import { type Replay, replay } from "./session/replay.ts";
-import { waitingWords } from "./session/waiting-words.ts";
+import { waitingMessages } from "./session/waiting-messages.ts";
 
 /** `idle`: no run is active. `running`: this object drives one. `parked`: a run waits for an approval or an answer, requested by this process or another. `interrupted`: a run could continue, and this object does not drive it (its process died, it was drained, a grant now covers the call it waited for, or a message came that skips that call); `resume` continues it, unless another object or process drives it after all. */
 export type SessionStatus = "idle" | "running" | "parked" | "interrupted";
@@ -46,12 +53,12 @@ export class Session<Output = unknown> {
   readonly #driving: Driving<Output>;
   readonly #approvals: Approvals<Output>;
   readonly #listeners: Listeners;
-  readonly #nextName: ReturnType<typeof namesOf>;
+  readonly #nextId: ReturnType<typeof idsOf>;
 
   private constructor(parts: SessionParts, known: KnownState, state: State) {
     this.id = parts.id;
     this.#parts = parts;
-    this.#nextName = namesOf(parts);
+    this.#nextId = idsOf(parts);
     this.#listeners = new Listeners(parts.logger);
     this.#driving = new Driving(parts, known, state, this.#listeners);
     this.#approvals = new Approvals(parts, this.#driving);
@@ -124,7 +131,7 @@ export class Session<Output = unknown> {
    * @throws RondoError `invalid_request` for a listener that is not a function
    */
   subscribe(listener: Listener): () => void {
-    checkGiven(heard, { listener }, "subscribe");
+    checkGiven(listenerArgument, { listener }, "subscribe");
     return this.#listeners.add(listener);
   }
 
@@ -144,8 +151,8 @@ export class Session<Output = unknown> {
   ): Promise<RunResult<Output>> {
     const ready = this.status === "idle" ? undefined : this.#ready();
     if (ready !== undefined) await ready;
-    this.#mayStart();
-    checkGiven(sending, options, "send");
+    this.#demandIdle();
+    checkGiven(sendOptions, options, "send");
     const { parent } = options;
     const what = readInput(input);
     return this.#start(parent === undefined ? what : { ...what, parent }, options.signal);
@@ -159,11 +166,11 @@ export class Session<Output = unknown> {
   async continue(options: { signal?: AbortSignal } = {}): Promise<RunResult<Output>> {
     const ready = this.#ready();
     if (ready !== undefined) await ready;
-    this.#mayStart();
-    checkGiven(going, options, "continue");
-    const goesOn = (): void => checkContinuable(this.id, this.state);
-    goesOn();
-    return this.#start({ input: [] }, options.signal, goesOn);
+    this.#demandIdle();
+    checkGiven(signalOptions, options, "continue");
+    const demandMay = (): void => checkContinuable(this.id, this.state);
+    demandMay();
+    return this.#start({ input: [] }, options.signal, demandMay);
   }
 
   /**
@@ -172,7 +179,7 @@ export class Session<Output = unknown> {
    * Resolves when that run ends or parks.
    */
   async compact(options: { signal?: AbortSignal } = {}): Promise<RunResult<Output>> {
-    checkGiven(going, options, "compact");
+    checkGiven(signalOptions, options, "compact");
     // A run that has just ended can no longer do it.
     if (this.#driving.ending) return this.#driving.afterwards(() => this.compact(options));
     const looking = this.#driving.lookAgain();
@@ -192,7 +199,7 @@ export class Session<Output = unknown> {
   async clear(): Promise<void> {
     const ready = this.#ready();
     if (ready !== undefined) await ready;
-    this.#mayStart();
+    this.#demandIdle();
     await this.#start({ input: [], history: [], only: "clearing" }, undefined);
   }
 
@@ -201,7 +208,7 @@ export class Session<Output = unknown> {
    * @throws RondoError `invalid_request` in a session without a run
    */
   async resume(options: { signal?: AbortSignal } = {}): Promise<RunResult<Output>> {
-    checkGiven(going, options, "resume");
+    checkGiven(signalOptions, options, "resume");
     const looking = this.status === "idle" ? this.#driving.lookAgain() : undefined;
     if (looking !== undefined) await looking;
     if (this.status === "idle") return this.#driving.result;
@@ -224,7 +231,7 @@ export class Session<Output = unknown> {
 
   /** Messages that wait to be delivered, oldest first. */
   get queued(): Queued[] {
-    return shown(waitingWords(this.state, this.#driving.unwritten));
+    return shown(waitingMessages(this.state, this.#driving.unwritten));
   }
 
   /**
@@ -232,7 +239,7 @@ export class Session<Output = unknown> {
    * @returns whether it was still queued: false if it was delivered or taken back before, or if there is no such message
    */
   async withdraw(id: string): Promise<boolean> {
-    checkGiven(withdrawal, { id }, "withdraw");
+    checkGiven(idArgument, { id }, "withdraw");
     const looking = this.#driving.lookAgain();
     if (looking !== undefined) await looking;
     if (!this.queued.some((one) => one.id === id)) return false;
@@ -310,7 +317,7 @@ export class Session<Output = unknown> {
    * @param options.withinMs milliseconds after which unfinished work is abandoned, as in a crash. Default: 10,000
    */
   async drain(options: { withinMs?: number } = {}): Promise<SessionStatus> {
-    checkGiven(draining, options, "drain");
+    checkGiven(drainOptions, options, "drain");
     await this.#driving.drain(options.withinMs ?? 10_000);
     return this.status;
   }
@@ -359,21 +366,22 @@ export class Session<Output = unknown> {
     );
   }
 
-  #mayStart(): void {
+  #demandIdle(): void {
     // There is no point in waiting for a run that could not be stored.
     if (this.#driving.current === undefined && this.#driving.failed !== undefined) throw this.#driving.failed;
     if (this.status !== "idle") throw hasRun(this);
   }
 
+  /** @param demandMay throws if the run may not start, in the session as it is once the lease is taken */
   #start(
     what: Pick<Fact & { type: "run_started" }, "input" | "history" | "only" | "parent">,
     signal: AbortSignal | undefined,
-    mayBe: () => void = () => {},
+    demandMay: () => void = () => {},
   ): Promise<RunResult<Output>> {
     return this.#driving.begin(() => {
       // Another process may have started one meanwhile.
       if (isOpen(this.state.run)) throw hasRun(this, this.#recorded);
-      mayBe();
+      demandMay();
       const { options } = this.#parts.resolved;
       // They are in the records from the first one on.
       const told = this.#driving.areOptionsRecorded ? {} : { options };
@@ -382,8 +390,8 @@ export class Session<Output = unknown> {
   }
 
   #queue(lane: Lane, message: string | readonly (TextPart | FileInput)[], id: string | undefined): void {
-    checkGiven(queuedId, { id }, lane === "steer" ? "steer" : "followUp");
-    const own = id ?? `${this.id}/${this.#nextName(this.state)}`;
+    checkGiven(newIdArgument, { id }, lane === "steer" ? "steer" : "followUp");
+    const own = id ?? `${this.id}/${this.#nextId(this.state)}`;
     this.#driving.post({ type: "queued", id: own, lane, message: readMessage(message) });
   }
 }

@@ -33,6 +33,7 @@ test.each([
   [[{ code: 5 }], '[{"code":5}]'],
   [{ message: "" }, '{"message":""}'],
   [{ message: { text: "in parts" } }, '{"message":{"text":"in parts"}}'],
+  [{ text: "🙂".repeat(600) }, `{"text":"${"🙂".repeat(495)}…`],
   [{ text: "x".repeat(2_000) }, `{"text":"${"x".repeat(991)}…`],
   [{}, "[object Object]"],
   [{ size: 1n }, "[object Object]"],

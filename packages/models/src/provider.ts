@@ -28,6 +28,7 @@ import type { Codec, ErrorResponse, Target, WireRequest } from "./codec.ts";
 import { type Credentials, redactedJson, secretsOf } from "./credentials.ts";
 import { keepingRaw } from "./keep-raw.ts";
 import { KnownServer, type Made, quirksBetween } from "./known-server.ts";
+import { demandOtherWords, isNews, judgeLesson, type Lesson } from "./lessons.ts";
 import { loadedOf } from "./load-once.ts";
 import { ModelCredentials } from "./model-credentials.ts";
 import { checkedOptions, type ModelOptions, type Send } from "./model-options.ts";
@@ -35,7 +36,7 @@ import { withoutEmptyBudget } from "./no-budget.ts";
 import { demandRoom, warnOverWindow } from "./over-window.ts";
 import { listening } from "./receive/listening.ts";
 import { receive, receiveFrames } from "./receive.ts";
-import { forRequest, unrepaired } from "./refusals/for-request.ts";
+import { forRequest } from "./refusals/for-request.ts";
 import { asRefusal, refusalIn, responseIn } from "./refusals/non-http.ts";
 import { refusesStream, refusesWhole } from "./refusals/stream.ts";
 import { RefusedSettings } from "./refused-settings.ts";
@@ -110,7 +111,7 @@ class HttpModel implements Model {
       const call: Call = { codec, request, made, credentials, io, sent, renewed: false, lessons: [] };
       const first = await this.#attempt(call);
       if ("answer" in first) return await this.#unsuspected(first.answer, call);
-      return (await this.#taught(first, call)) ?? (await this.#renewed(first.refused, call));
+      return await this.#sentAgain(first, call);
     } catch (thrown) {
       throw this.#named(thrown, sent, io.signal);
     }
@@ -137,10 +138,28 @@ class HttpModel implements Model {
   }
 
   /**
-   * The answer to the request as the refusal requires it; undefined if that is the same request. A new server may show several
-   * quirks, one per refusal.
+   * The answer to a request that was refused, sent again: as the refusals require it, as long as each teaches something new
+   * (a new server may show several quirks, one per refusal), and once with a fresh token.
+   * @throws RondoError the last refusal, if nothing is left to change
    */
-  async #taught({ refused, response }: Refusal, call: Call): Promise<AssistantMessage | undefined> {
+  async #sentAgain(first: Refusal, refusedCall: Call): Promise<AssistantMessage> {
+    let refusal = first;
+    let call = refusedCall;
+    for (;;) {
+      const taught = this.#taught(refusal, call);
+      if (taught === undefined && call.lesson !== undefined) demandOtherWords(call.lesson, refusal.refused);
+      const next = taught ?? (await this.#withFreshToken(refusal.refused, call));
+      if (next === undefined) throw refusal.refused;
+      const attempt = await this.#attempt(next);
+      if ("answer" in attempt) return attempt.answer;
+      if (next.lesson !== undefined) judgeLesson(next.lesson, attempt.refused);
+      refusal = attempt;
+      call = next;
+    }
+  }
+
+  /** The call with the request as its refusal requires it; undefined if that is the same request, or teaches nothing new. */
+  #taught({ refused, response }: Refusal, call: Call): Call | undefined {
     const { codec, request, made, io, lessons } = call;
     const server = this.#server;
     const streams = made.target.stream !== false;
@@ -148,46 +167,27 @@ class HttpModel implements Model {
     const better = turned
       ? server.streaming(!streams)
       : server.quirked(made.target, codec.learned?.(asRefusal(response, refused), made.target));
-    const lesson = turned ? ["stream"] : quirksBetween(made.target, better);
-    const isNews = lessons.length < mostLessons && !lesson.some((one) => lessons.flat().includes(one));
-    const other = better && isNews ? server.otherwise(better, request, codec, made) : undefined;
+    const quirks = turned ? ["stream"] : quirksBetween(made.target, better);
+    const other =
+      better && isNews(quirks, lessons) ? server.otherwise(better, request, codec, made) : undefined;
     if (other === undefined) return undefined;
     const [asked, now] = streams ? ["a stream", "whole"] : ["a whole answer", "as streams"];
     const message = `${this.id} was asked for ${asked} and refused it: its answers come ${now} from now on`;
     const unlike = turned ? [{ code: "unsupported_setting", message }] : [];
     warnOf([...unlike, ...newsIn(other.wire, made.wire)], io);
-    const again = await this.#attempt(call, other);
-    if ("answer" in again) return again.answer;
-    const isReasoning = refused.repair === "reasoning" && again.refused.kind === "invalid_request";
-    // The refusal may have been about the output's schema, and was taken to be about the tools'.
-    const isOutput = refused.repair === "schema" && again.refused.repair === "schema";
-    // What was learned is wrong, or the server is down.
-    if (isReasoning || isOutput || refused.kind === "server_error") other.forget();
-    // The loop leaves the reasoning, or the schema, out of the original request.
-    if (isReasoning || isOutput) throw refused;
-    const next = { ...call, made: other, lessons: [...lessons, lesson] };
-    const taught = await this.#taught(again, next);
-    if (taught !== undefined) return taught;
-    // Another complaint is about the token, or the loop's to mend.
-    if (again.refused.message !== refused.message) return await this.#renewed(again.refused, next);
-    // The same words again: the complaint was about something else, and leaving more out will not help.
-    other.forget();
-    throw unrepaired(again.refused);
+    const lesson = { refused, made: other, quirks };
+    return { ...call, made: other, lesson, lessons: [...lessons, lesson] };
   }
 
-  /** The answer to the same request with a fresh token, if the old one was refused (Amazon does so with a 403) and there is another. */
-  async #renewed(refused: RondoError, call: Call): Promise<AssistantMessage> {
+  /** The same call with a fresh token, if the old one was refused (Amazon does so with a 403) and there is another. */
+  async #withFreshToken(refused: RondoError, call: Call): Promise<Call | undefined> {
     // A 401 may be about money: another token does not help then.
-    const renews = refused.kind === "auth" || (refused.status === 401 && refused.kind !== "quota_exhausted");
-    if (!renews || call.renewed || this.#options.credentials === undefined) throw refused;
+    const isAboutToken =
+      refused.kind === "auth" || (refused.status === 401 && refused.kind !== "quota_exhausted");
+    if (!isAboutToken || call.renewed || this.#options.credentials === undefined) return undefined;
     const fresh = await this.#credentials.get({ refresh: true }, call.io.signal);
-    if (JSON.stringify(fresh) === JSON.stringify(call.credentials)) throw refused;
-    const next = { ...call, credentials: fresh, renewed: true };
-    const second = await this.#attempt(next);
-    if ("answer" in second) return second.answer;
-    const taught = await this.#taught(second, next);
-    if (taught === undefined) throw second.refused;
-    return taught;
+    if (JSON.stringify(fresh) === JSON.stringify(call.credentials)) return undefined;
+    return { ...call, credentials: fresh, renewed: true, lesson: undefined };
   }
 
   #loaded(): Promise<Codec> {
@@ -354,8 +354,10 @@ interface Call {
   sent: Sent[];
   /** A fresh token was fetched: once a call. */
   renewed: boolean;
-  /** The quirks learned from earlier refusals, one by one: none is learned twice. */
-  lessons: readonly (readonly string[])[];
+  /** What its refusals have taught so far. */
+  lessons: readonly Lesson[];
+  /** The lesson that this request differs by from the one before it. Undefined: it is the first, or has another token. */
+  lesson?: Lesson | undefined;
 }
 
 /** One request of a call. */
@@ -387,9 +389,6 @@ function askedOf({ codec, request, io }: Pick<Call, "codec" | "request" | "io">,
   };
   return { codec, request, io, wire: made.wire, target };
 }
-
-/** How many refusals of one call may each show a quirk. */
-const mostLessons = 6;
 
 const maxErrorChars = 1_000_000;
 /** Low, so that an empty refusal is taken for an overflow too rarely rather than too often. */

@@ -75,9 +75,8 @@ async function read(reception: Reception): Promise<AssistantMessage> {
     const take = (chunk: Uint8Array): boolean => {
       if (behind.ranOut) return false;
       head.bytes(chunk);
-      if (!body.isKnown && !body.recognise(chunk)) return true;
-      const framed = body.whole === undefined ? [chunk] : body.grow(chunk);
-      if (body.whole !== undefined) return true;
+      const framed = body.take(chunk);
+      if (framed.length === 0) return true;
       for (const piece of framed) framer.push(piece);
       const spoke = fed.tell();
       if (decoder.finished) return false;
@@ -88,7 +87,7 @@ async function read(reception: Reception): Promise<AssistantMessage> {
     await behind.outOr(() => response.read(take));
   } catch (thrown) {
     // An error after a whole answer does not count: in a piece of its own it would not have been read.
-    if (decoder.finished && thrown !== fed.refused()) return ended(decoder);
+    if (decoder.finished && thrown !== fed.thrown()) return ended(decoder);
     const error =
       thrown instanceof RondoError
         ? thrown
@@ -105,7 +104,7 @@ async function read(reception: Reception): Promise<AssistantMessage> {
     return decodeWhole(text, reception);
   }
   // What follows the decoder's end is not part of the answer: in another piece it would not have been read.
-  const cut = !decoder.finished && settled(() => framer.end(), decoder);
+  const cut = !decoder.finished && endsInFrame(framer, decoder);
   return ended(decoder, broke, cut);
 }
 
@@ -137,12 +136,12 @@ interface Feeding {
   /** Hands over the deltas. @returns whether there were any */
   tell(): boolean;
   /** What the decoder or a listener threw. */
-  refused(): unknown;
+  thrown(): unknown;
 }
 
 /** The way from a frame to the listeners. */
 function feeding(decoder: Decoder, { news, head, io }: Reception): Feeding {
-  let refused: unknown;
+  let failure: unknown;
   let saidEnd = false;
   const onFrame = (frame: Frame): void => {
     if (decoder.finished) return;
@@ -155,7 +154,7 @@ function feeding(decoder: Decoder, { news, head, io }: Reception): Feeding {
       saidEnd = true;
       news.push({ type: "progress" });
     } catch (thrown) {
-      refused = thrown;
+      failure = thrown;
       throw thrown;
     }
   };
@@ -163,11 +162,11 @@ function feeding(decoder: Decoder, { news, head, io }: Reception): Feeding {
     try {
       return news.empty(io.emit);
     } catch (thrown) {
-      refused = thrown;
+      failure = thrown;
       throw thrown;
     }
   };
-  return { onFrame, tell, refused: () => refused };
+  return { onFrame, tell, thrown: () => failure };
 }
 
 /** The answer at the end of the body. `broke`: the error of a broken connection; `cut`: the body ends inside a frame. */
@@ -256,9 +255,10 @@ function withArrived(thrown: unknown, decoder: Decoder): unknown {
   });
 }
 
-function settled<T>(run: () => T, decoder: Decoder): T {
+/** Whether the body ended inside a frame. The last line may be decoded only now. */
+function endsInFrame(framer: Framer, decoder: Decoder): boolean {
   try {
-    return run();
+    return framer.end();
   } catch (thrown) {
     throw withArrived(thrown, decoder);
   }

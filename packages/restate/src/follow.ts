@@ -39,17 +39,18 @@ export function followSession(
   };
   if (signal?.aborted) leave();
   else signal?.addEventListener("abort", leave, { once: true });
-  const told = tell(server, session, workers, options, left.signal, leave);
-  const back = told.return.bind(told);
+  const items = followed(server, session, workers, options, left.signal, leave);
+  const plainReturn = items.return.bind(items);
   // A waiting generator would handle `return` only when the next item comes.
-  const leaving: typeof back = (value) => {
+  const returning: typeof plainReturn = (value) => {
     leave();
-    return back(value);
+    return plainReturn(value);
   };
-  return Object.assign(told, { return: leaving });
+  return Object.assign(items, { return: returning });
 }
 
-async function* tell(
+/** Yields the records that the server has, and what the workers send: events, and records before the server has them. */
+async function* followed(
   server: Server,
   session: string,
   workers: LiveWorkers,
@@ -75,11 +76,7 @@ async function* tell(
       if (looks) {
         looks = false;
         const { records, length } = await readAll(server, session, cursor.seq, left);
-        if (length < known)
-          throw new RondoError(
-            "storage",
-            `session ${JSON.stringify(session)} was deleted while it was followed: follow it again, from 0, to hear of what begins anew`,
-          );
+        if (length < known) throw deleted(session);
         known = length;
         for (const record of records) {
           cursor.seq = record.seq + 1;
@@ -113,6 +110,12 @@ async function* tell(
     for (const listener of listeners) listener.stop();
   }
 }
+
+const deleted = (session: string): RondoError =>
+  new RondoError(
+    "storage",
+    `session ${JSON.stringify(session)} was deleted while it was followed: follow it again, from 0, to hear of what begins anew`,
+  );
 
 /** What workers sent that was not yielded yet. */
 class News {

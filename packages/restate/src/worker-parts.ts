@@ -60,52 +60,73 @@ export function agentFinder(
   blobs: BlobStore | undefined,
 ): WorkerParts["agentAt"] {
   const known = new Map<string, AgentAt>();
-  const made = (name: string, agent: Agent, parent?: { resolved: Resolved; tool: Tool }): AgentAt => {
-    const { resolved, clock, logger, about, blobs: own } = agent.parts;
-    return {
-      name,
-      resolved: {
-        ...resolved,
-        dependencies: [...(parent?.resolved.dependencies ?? []), ...resolved.dependencies],
-      },
-      clock,
-      logger,
-      about,
-      blobs: own === null ? undefined : (own ?? blobs),
-      code: createHash("sha256")
-        .update(canonical(resolved.options as unknown as JsonObject))
-        .digest("base64url")
-        .slice(0, 22),
-      tool: parent?.tool,
-    };
-  };
   const find = (path: string): AgentAt => {
     const at = known.get(path);
     if (at !== undefined) return at;
     const end = path.lastIndexOf("/");
     const name = path.slice(end + 1);
-    let found: AgentAt;
-    if (end < 0) {
-      const agent = Object.hasOwn(agents, name) ? agents[name] : undefined;
-      if (agent === undefined)
-        throw new RondoError(
-          "invalid_request",
-          `this worker has no agent ${JSON.stringify(name)}; it has: ${Object.keys(agents).join(", ")}`,
-        );
-      found = made(name, agent);
-    } else {
-      const { resolved } = find(path.slice(0, end));
-      const tool = resolved.tools.get(name);
-      const parts = subAgentOf(tool);
-      if (tool === undefined || parts === undefined)
-        throw new RondoError(
-          "invalid_request",
-          `the ${tool === undefined ? "tool" : "sub-agent"} ${name} is not here any more.`,
-        );
-      found = made(name, parts.agent(), { resolved, tool });
-    }
+    const { agent, parent } =
+      end < 0
+        ? { agent: namedAgent(agents, name), parent: undefined }
+        : subAgentIn(find(path.slice(0, end)).resolved, name);
+    const found = agentOf(name, agent, blobs, parent);
     known.set(path, found);
     return found;
   };
   return find;
+}
+
+/** Whose sub-agent an agent is, and the tool that it is there. */
+interface Parent {
+  resolved: Resolved;
+  tool: Tool;
+}
+
+/** @throws RondoError `invalid_request` if the worker has no such agent */
+function namedAgent(agents: { readonly [name: string]: Agent }, name: string): Agent {
+  const agent = Object.hasOwn(agents, name) ? agents[name] : undefined;
+  if (agent === undefined)
+    throw new RondoError(
+      "invalid_request",
+      `this worker has no agent ${JSON.stringify(name)}; it has: ${Object.keys(agents).join(", ")}`,
+    );
+  return agent;
+}
+
+/** @throws RondoError `invalid_request` if the parent has no such sub-agent any more */
+function subAgentIn(resolved: Resolved, name: string): { agent: Agent; parent: Parent } {
+  const tool = resolved.tools.get(name);
+  const parts = subAgentOf(tool);
+  if (tool === undefined || parts === undefined)
+    throw new RondoError(
+      "invalid_request",
+      `the ${tool === undefined ? "tool" : "sub-agent"} ${name} is not here any more.`,
+    );
+  return { agent: parts.agent(), parent: { resolved, tool } };
+}
+
+/** A sub-agent also gets the dependencies of its parent. */
+function agentOf(
+  name: string,
+  agent: Agent,
+  blobs: BlobStore | undefined,
+  parent: Parent | undefined,
+): AgentAt {
+  const { resolved, clock, logger, about, blobs: own } = agent.parts;
+  return {
+    name,
+    resolved: {
+      ...resolved,
+      dependencies: [...(parent?.resolved.dependencies ?? []), ...resolved.dependencies],
+    },
+    clock,
+    logger,
+    about,
+    blobs: own === null ? undefined : (own ?? blobs),
+    code: createHash("sha256")
+      .update(canonical(resolved.options as unknown as JsonObject))
+      .digest("base64url")
+      .slice(0, 22),
+    tool: parent?.tool,
+  };
 }

@@ -9,17 +9,7 @@ import type { MessageList } from "../model.ts";
 import { oncePer } from "../once-per.ts";
 import { headOf } from "../text/size.ts";
 import { charsBy, guardWeights } from "./estimate.ts";
-import {
-  grouped,
-  many,
-  once,
-  type Replacement,
-  resultText,
-  type Staged,
-  sumOf,
-  withEdits,
-  withText,
-} from "./stage.ts";
+import { Draft, grouped, many, once, resultText, type Staged, sumOf, withEdits, withText } from "./stage.ts";
 
 export interface GuardOptions {
   /**
@@ -82,44 +72,46 @@ export function guard(
   const settings = settingsFor(limits.result, replaces);
   const beside = Math.max(0, at.beside ?? 0) * 4;
   const before = sumOf(messages, chars) + beside;
-  let total = before;
-  const edited = new Map<number, Message>();
-  const put = (place: number, now: Message): void => {
-    const was = edited.get(place) ?? (messages.at(place) as Message);
-    total += chars(now) - chars(was);
-    edited.set(place, now);
-  };
+  const draft = new Draft(messages, chars, before);
   // How many are too large is known without looking at them again.
-  if (sumOf(messages, settings.isOversized) > 0)
-    for (let place = 0; place < messages.length; place += 1) {
-      const message = messages.at(place) as Message;
-      if (settings.isOversized(message) > 0) put(place, truncated(message, settings));
-    }
-  const shortened = edited.size;
-  let replacedCount = 0;
-  if (replaces)
-    for (let place = 0; place < messages.length && total > limits.input; place += 1) {
-      const message = messages.at(place) as Message;
-      if (message?.role !== "tool") continue;
-      const now = replaced(message);
-      if (chars(now) >= chars(edited.get(place) ?? message)) continue;
-      put(place, now);
-      replacedCount += 1;
-    }
-  const edits: Replacement[] = [...edited].map(([place, message]) => ({ at: place, message }));
-  const fits = total <= limits.total;
+  if (sumOf(messages, settings.isOversized) > 0) truncateOversized(messages, draft, settings);
+  const shortened = draft.count;
+  const removed = replaces ? replaceOldest(messages, draft, limits.input) : 0;
+  const { total, edits } = draft;
   const overflow = replaces ? guardTexts.overflowAfterReplacing : guardTexts.overflow;
-  const note = `${many(shortened, "result")} shortened and ${replacedCount} removed for this request: ${grouped(total)} of at most ${grouped(limits.total)} characters, tool results counted twice`;
+  const note = `${many(shortened, "result")} shortened and ${removed} removed for this request: ${grouped(total)} of at most ${grouped(limits.total)} characters, tool results counted twice`;
   return {
     messages: withEdits(messages, edits),
     edits,
     ...(edits.length === 0
       ? {}
       : { note: { stage: "guard", before: Math.ceil(before / 4), after: Math.ceil(total / 4), note } }),
-    ...(fits ? {} : { overflow }),
+    ...(total <= limits.total ? {} : { overflow }),
     chars: total,
     maxChars: limits.total,
   };
+}
+
+/** Shortens every result that is too large by itself. */
+function truncateOversized(messages: MessageList, draft: Draft, settings: Settings): void {
+  for (let place = 0; place < messages.length; place += 1) {
+    const message = messages.at(place) as Message;
+    if (settings.isOversized(message) > 0) draft.put(place, truncated(message, settings));
+  }
+}
+
+/** Puts a note in the place of the oldest results until the messages have at most so many characters. Returns how many it replaced. */
+function replaceOldest(messages: MessageList, draft: Draft, most: number): number {
+  let count = 0;
+  for (let place = 0; place < messages.length && draft.total > most; place += 1) {
+    const message = messages.at(place) as Message;
+    if (message?.role !== "tool") continue;
+    const now = replaced(message);
+    if (chars(now) >= chars(draft.at(place))) continue;
+    draft.put(place, now);
+    count += 1;
+  }
+  return count;
 }
 
 interface Settings {

@@ -40,8 +40,8 @@ export function cutLongest(messages: MessageList, goal: number, estimator: Estim
     if (after <= goal) break;
   }
   if (edits.length === 0 || after >= before) return undefined;
-  const many = edits.length === 1 ? "the longest text" : `the ${edits.length} longest texts`;
-  const note = `${many} cut: ${grouped(before)} tokens became ${grouped(after)}, at most ${grouped(goal)} fit`;
+  const texts = edits.length === 1 ? "the longest text" : `the ${edits.length} longest texts`;
+  const note = `${texts} cut: ${grouped(before)} tokens became ${grouped(after)}, at most ${grouped(goal)} fit`;
   return { edits, note: { stage: "guard", before, after, note } };
 }
 

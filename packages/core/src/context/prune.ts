@@ -10,12 +10,12 @@ import { headOf, tailOf } from "../text/size.ts";
 import { type CharWeights, charsBy, pruneWeights } from "./estimate.ts";
 import { isPrunable, type PruneSettings } from "./prune/settings.ts";
 import {
+  Draft,
   grouped,
   hasFile,
   many,
   once,
   partsOf,
-  type Replacement,
   resultText,
   type Staged,
   sumOf,
@@ -59,45 +59,65 @@ export function pruneNow(messages: MessageList, settings: PruneSettings, window:
   const isSoft = before / room >= settings.softTrimRatio;
   if (!isSoft && settings.maxToolResultChars === undefined) return { messages, edits: [] };
 
-  const from = firstUser(messages);
-  const to = cutoff(messages, settings.keepLastAssistants);
-  const fileKept = keptFileResults(messages, settings.keepFileResults);
-  const edited = new Map<number, Message>();
-  const prunable: number[] = [];
-  let total = before;
-  const put = (at: number, now: Message): void => {
-    const was = edited.get(at) ?? (messages.at(at) as Message);
-    if (now === was) return;
-    total += chars(now) - chars(was);
-    edited.set(at, now);
-  };
-  for (let at = from; at < to; at += 1) {
-    const message = messages.at(at) as Message;
-    if (message?.role === "assistant" && settings.stripThinking && isSoft) put(at, unthought(message));
-    if (message?.role !== "tool" || !isPrunable(message.name, settings.tools) || fileKept(at)) continue;
-    prunable.push(at);
-    const most = settings.maxToolResultChars;
-    if (isSoft || (most !== undefined && chars(message) > most)) put(at, softTrimmed(message, settings));
-  }
-  let cleared = 0;
-  if (isSoft && settings.hardClear.enabled && total / room >= settings.hardClearRatio) {
-    const now = (at: number): Message => edited.get(at) ?? (messages.at(at) as Message);
-    const left = prunable.reduce((sum, at) => sum + chars(now(at)), 0);
-    if (left >= settings.minPrunableToolChars)
-      for (const at of prunable) {
-        if (total / room < settings.hardClearRatio) break;
-        put(at, hardCleared(messages.at(at) as Message, settings));
-        cleared += 1;
-      }
-  }
-  if (edited.size === 0) return { messages, edits: [] };
-  const edits: Replacement[] = [...edited].map(([at, message]) => ({ at, message }));
-  const note = `${many(edited.size - cleared, "message")} trimmed and ${many(cleared, "result")} cleared in this request: ${grouped(total)} of ${grouped(room)} characters, from ${grouped(before)}`;
+  const draft = new Draft(messages, chars, before);
+  const prunable = trimPrunable(messages, draft, settings, isSoft);
+  const cleared =
+    isSoft && settings.hardClear.enabled ? clearOldest(messages, draft, settings, { prunable, room }) : 0;
+  const { total, edits } = draft;
+  if (edits.length === 0) return { messages, edits };
+  const note = `${many(edits.length - cleared, "message")} trimmed and ${many(cleared, "result")} cleared in this request: ${grouped(total)} of ${grouped(room)} characters, from ${grouped(before)}`;
   return {
     messages: withEdits(messages, edits),
     edits,
     note: { stage: "prune", before: Math.ceil(before / 4), after: Math.ceil(total / 4), note },
   };
+}
+
+/**
+ * Trims what may be pruned. Returns the places of the results that may.
+ * @param isSoft whether the window is so full that all of them are trimmed, and not only those over their own limit
+ */
+function trimPrunable(
+  messages: MessageList,
+  draft: Draft,
+  settings: PruneSettings,
+  isSoft: boolean,
+): readonly number[] {
+  const chars = charsBy(weightsOf(settings));
+  const to = cutoff(messages, settings.keepLastAssistants);
+  const fileKept = keptFileResults(messages, settings.keepFileResults);
+  const most = settings.maxToolResultChars;
+  const prunable: number[] = [];
+  for (let at = firstUser(messages); at < to; at += 1) {
+    const message = messages.at(at) as Message;
+    if (message?.role === "assistant" && settings.stripThinking && isSoft) draft.put(at, unthought(message));
+    if (message?.role !== "tool" || !isPrunable(message.name, settings.tools) || fileKept(at)) continue;
+    prunable.push(at);
+    if (isSoft || (most !== undefined && chars(message) > most))
+      draft.put(at, softTrimmed(message, settings));
+  }
+  return prunable;
+}
+
+/** Clears prunable results, oldest first, until the window is less full. Returns how many. */
+function clearOldest(
+  messages: MessageList,
+  draft: Draft,
+  settings: PruneSettings,
+  { prunable, room }: { prunable: readonly number[]; room: number },
+): number {
+  const chars = charsBy(weightsOf(settings));
+  const isFull = (): boolean => draft.total / room >= settings.hardClearRatio;
+  if (!isFull()) return 0;
+  const left = prunable.reduce((sum, at) => sum + chars(draft.at(at)), 0);
+  if (left < settings.minPrunableToolChars) return 0;
+  let count = 0;
+  for (const at of prunable) {
+    if (!isFull()) break;
+    draft.put(at, hardCleared(messages.at(at) as Message, settings));
+    count += 1;
+  }
+  return count;
 }
 
 const weighed = new Map<number, Readonly<CharWeights>>([[1, pruneWeights]]);

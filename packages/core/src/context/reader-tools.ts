@@ -21,7 +21,8 @@ interface SearchArgs {
 }
 
 const ref = { type: "string", description: "The ref of the output, as its note gives it." } as const;
-const count = (minimum: number, description: string) => ({ type: "integer", minimum, description }) as const;
+const integer = (minimum: number, description: string) =>
+  ({ type: "integer", minimum, description }) as const;
 
 /** The tools that read and search kept texts, under the given names. */
 export function readerTools(options: Required<ReaderOptions>): Tool[] {
@@ -38,11 +39,11 @@ function reader({ read, maxLineLength }: Required<ReaderOptions>): Tool {
       type: "object",
       properties: {
         ref_id: ref,
-        offset: count(0, "Lines to skip. Default 0."),
-        limit: count(1, "The most lines to return. Default: as many as fit."),
-        line_number: count(1, "Read only this line (counted from 1), in full."),
-        char_offset: count(0, "With line_number: characters of the line to skip. Default 0."),
-        char_limit: count(1, "With line_number: the most characters, up to 100000. Default 10000."),
+        offset: integer(0, "Lines to skip. Default 0."),
+        limit: integer(1, "The most lines to return. Default: as many as fit."),
+        line_number: integer(1, "Read only this line (counted from 1), in full."),
+        char_offset: integer(0, "With line_number: characters of the line to skip. Default 0."),
+        char_limit: integer(1, "With line_number: the most characters, up to 100000. Default 10000."),
       },
       required: ["ref_id"],
     },
@@ -50,8 +51,8 @@ function reader({ read, maxLineLength }: Required<ReaderOptions>): Tool {
       withKept(ask.ref_id, read, context, (kept) => {
         const { offset, limit, line_number: line, char_offset: chars, char_limit: most } = ask;
         if (line === undefined)
-          return readLines(kept, { maxLineLength, ...given("offset", offset), ...given("limit", limit) });
-        return readLine(kept, { line, ...given("offset", chars), ...given("limit", most) });
+          return readLines(kept, { maxLineLength, ...ifGiven("offset", offset), ...ifGiven("limit", limit) });
+        return readLine(kept, { line, ...ifGiven("offset", chars), ...ifGiven("limit", most) });
       }),
   });
 }
@@ -78,9 +79,9 @@ function searcher({ read, search }: Required<ReaderOptions>): Tool {
           type: "boolean",
           description: "The pattern is a regular expression (RE2 syntax). Default false.",
         },
-        before: count(0, "Lines to show before each match. Default 0."),
-        after: count(0, "Lines to show after each match. Default 0."),
-        max_matches: count(1, "The most matches to return. Default 50."),
+        before: integer(0, "Lines to show before each match. Default 0."),
+        after: integer(0, "Lines to show after each match. Default 0."),
+        max_matches: integer(1, "The most matches to return. Default 50."),
       },
       required: ["pattern"],
     },
@@ -91,8 +92,8 @@ function searcher({ read, search }: Required<ReaderOptions>): Tool {
       const said = await find(allKept(read, context, lost));
       const [why] = lost;
       if (why === undefined || typeof said !== "string") return said;
-      const count = lost.length === 1 ? "One output" : `${lost.length} outputs`;
-      return `${said}\n\n(${count} could not be searched: ${why})`;
+      const outputs = lost.length === 1 ? "One output" : `${lost.length} outputs`;
+      return `${said}\n\n(${outputs} could not be searched: ${why})`;
     },
   });
 }
@@ -105,10 +106,10 @@ async function found(
 ): Promise<string | ToolResult> {
   const wanted = {
     pattern,
-    ...given("regex", regex),
-    ...given("before", before),
-    ...given("after", after),
-    ...given("maxMatches", most),
+    ...ifGiven("regex", regex),
+    ...ifGiven("before", before),
+    ...ifGiven("after", after),
+    ...ifGiven("maxMatches", most),
   };
   try {
     return await searchLines(kept, wanted, signal);
@@ -149,6 +150,7 @@ async function withKept(
   });
 }
 
-function given<K extends string, V>(key: K, value: V | undefined): { [P in K]?: V } {
+/** A member that is absent if its value is. */
+function ifGiven<K extends string, V>(key: K, value: V | undefined): { [P in K]?: V } {
   return (value === undefined ? {} : { [key]: value }) as { [P in K]?: V };
 }

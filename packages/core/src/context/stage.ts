@@ -67,6 +67,43 @@ export function withEdits(messages: MessageList, edits: readonly Replacement[]):
   return edited;
 }
 
+/** The messages while a stage works on them: what it put in the place of some, and the size of all. */
+export class Draft {
+  /** The sum of the measure over all messages as they are now. */
+  total: number;
+  readonly #messages: MessageList;
+  readonly #measure: (message: Message) => number;
+  readonly #edited = new Map<number, Message>();
+
+  constructor(messages: MessageList, measure: (message: Message) => number, total: number) {
+    this.#messages = messages;
+    this.#measure = measure;
+    this.total = total;
+  }
+
+  /** The message at a place, as it is now. */
+  at(place: number): Message {
+    return this.#edited.get(place) ?? (this.#messages.at(place) as Message);
+  }
+
+  /** Puts a message in a place, unless it is there already. */
+  put(place: number, now: Message): void {
+    const was = this.at(place);
+    if (now === was) return;
+    this.total += this.#measure(now) - this.#measure(was);
+    this.#edited.set(place, now);
+  }
+
+  /** How many messages were replaced. */
+  get count(): number {
+    return this.#edited.size;
+  }
+
+  get edits(): Replacement[] {
+    return [...this.#edited].map(([at, message]) => ({ at, message }));
+  }
+}
+
 /** The sum of a measure over the messages from `from` on. For a log only messages that are new since the last call are measured. */
 export function sumOf(
   messages: MessageList,

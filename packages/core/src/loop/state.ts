@@ -9,7 +9,6 @@ import type { AssistantMessage, Json, JsonObject, Message, Usage, UserMessage } 
 import type { Settings, ToolChoice } from "../model.ts";
 import type { HeldGrant } from "../rules/grants.ts";
 import type { AskedQuestion, ChildCall, LeftChild, ParentFacts, Spent } from "./child-facts.ts";
-import type { RefusedFiles } from "./folding/refused-files.ts";
 import { Log, Names } from "./log.ts";
 import type {
   Because,
@@ -208,6 +207,13 @@ export interface Queued {
   readonly message: UserMessage;
   /** The onFinish hook returned it, but the run had already continued. */
   readonly hook?: "onFinish";
+}
+
+/** What a session knows of the files that a model refused. */
+interface RefusedFiles {
+  readonly files: ReadonlySet<Extract<Repair, `file.${string}`>>;
+  /** What the run had left out when it was learnt: the same list teaches nothing new. */
+  readonly dropped: readonly Repair[];
 }
 
 export interface State {

@@ -207,7 +207,7 @@ export class Conversation<Output = unknown> {
     });
     // If the reader stops iterating, there are no more steps, but the run's end is still waited for.
     const queue = new EventQueue<ConversationStep<Output>>(() => {});
-    // If another process asked it, nobody here has heard it.
+    // A question that another process asked comes with no event here: it is there once the run waits.
     start().then(ask, over.reject);
     const result = over.promise
       .then(() => session.settled())

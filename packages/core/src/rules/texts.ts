@@ -4,6 +4,7 @@
 // entries.
 
 import { likely } from "../checks/nearest.ts";
+import { headOf } from "../text/size.ts";
 import type { Effect } from "../tool/effect.ts";
 
 export interface Texts {
@@ -60,7 +61,7 @@ function availableTools(name: string, known: readonly string[]): string {
 const clip = (text: string, limit: number): string =>
   text.length <= limit
     ? text.toWellFormed()
-    : `${text.slice(0, limit).toWellFormed()}… (${text.length} characters in all)`;
+    : `${headOf(text, limit).toWellFormed()}… (${text.length} characters in all)`;
 
 /** The text for a call that was abandoned. */
 const doubt = (effect?: Effect): string => (effect === "read" ? "" : "; whether it had an effect is unknown");

@@ -18,7 +18,7 @@ import { heardOf, renderExternalResult } from "../tool/external-result.ts";
 import { type Always, alwaysIn, grantLike } from "./always-grant.ts";
 import { approvable } from "./approvable.ts";
 import type { Driving } from "./driving.ts";
-import { namesOf, type SessionParts } from "./parts.ts";
+import { idsOf, type SessionParts } from "./parts.ts";
 
 /** What happens to edited arguments that do not fit. `refused`: `edit` rejects and the call still waits. `told`: the model reads it as the call's result. */
 export type Misfit = "refused" | "told";
@@ -37,7 +37,7 @@ type ApprovalParts = Pick<SessionParts, "id" | "clock" | "resolved">;
 export class Approvals<Output> {
   readonly #parts: ApprovalParts;
   readonly #driving: Driving<Output>;
-  readonly #nextName: ReturnType<typeof namesOf>;
+  readonly #nextId: ReturnType<typeof idsOf>;
   /** Ids of grants whose records may still be on their way to the journal. */
   readonly #given = new Set<string>();
   /** What calls waited for and got, and is still on its way: with a slow journal the state does not have it yet. */
@@ -46,7 +46,7 @@ export class Approvals<Output> {
   constructor(parts: ApprovalParts, driving: Driving<Output>) {
     this.#parts = parts;
     this.#driving = driving;
-    this.#nextName = namesOf(parts);
+    this.#nextId = idsOf(parts);
   }
 
   get pending(): CallView[] {
@@ -161,7 +161,7 @@ export class Approvals<Output> {
 
   #grant(grant: Omit<Grant, "id"> & { id?: string }): Grant {
     return checkGrant(
-      { id: `grant_${this.#nextName(this.#driving.state)}`, ...grant },
+      { id: `grant_${this.#nextId(this.#driving.state)}`, ...grant },
       this.#parts.clock.now(),
     );
   }

@@ -113,9 +113,9 @@ export class Driving<Output> {
   /**
    * Takes over the run that another process left, if there is one, and records that. With `takeOver`, the holder of
    * the session is fenced off even if no run is open: it may be about to start one, or not have released its lease.
-   * @param mayBe throws if no run may be open here, unless somebody holds the session: nothing is written then
+   * @param demandMay throws if no run may be open here, unless somebody holds the session: nothing is written then
    */
-  async takeOver(force: boolean, mayBe: () => void): Promise<void> {
+  async takeOver(force: boolean, demandMay: () => void): Promise<void> {
     if (!isOpen(this.state.run) && !force) return;
     // If this agent refuses to continue, it must not fence the holder off.
     if (isOpen(this.state.run)) this.#newsNow();
@@ -124,7 +124,7 @@ export class Driving<Output> {
       // The former holder may have written until now, and its run may have ended.
       this.#startFrom(await this.#known.readOn(this.#driver.written));
       if (!isOpen(this.state.run)) return;
-      mayBe();
+      demandMay();
       this.#reopen();
       await this.#driver.settled();
     } finally {
@@ -216,7 +216,7 @@ export class Driving<Output> {
   /** Drives until the run ends, parks or is drained. @param first makes the first fact */
   begin(first: First | undefined, signal: AbortSignal | undefined): Promise<RunResult<Output>> {
     // It would fail again, perhaps with another error.
-    const why = this.failed ?? this.#outside.takeUnkept();
+    const why = this.failed ?? this.#outside.takeFailure();
     if (why !== undefined) return Promise.reject(why);
     const { promise: result, resolve } = Promise.withResolvers<RunResult<Output>>();
     const drive = { result, held: undefined, begun: false, wanted: false, heeded: [], afterwards: [] };
@@ -234,22 +234,22 @@ export class Driving<Output> {
     const why = messageOf(reason ?? "aborted");
     const asked: Fact = { type: "abort_asked", reason: why };
     // While a run is driven, a journal that refuses the abort has ended the drive, and its promise rejects.
-    const unheard = (thrown: unknown): void =>
-      this.#drive === undefined ? this.#outside.unkept(toRondoError(thrown)) : undefined;
+    const refused = (thrown: unknown): void =>
+      this.#drive === undefined ? this.#outside.keepFailure(toRondoError(thrown)) : undefined;
     const end = (): void => {
       if (this.#drive !== undefined) void this.goOn(() => asked);
       else if (isOpen(this.state.run)) {
         this.#outside.write(asked);
         // Nothing here could report it, and the run ends all the same.
-        const unkept = this.#outside.takeUnkept();
-        this.goOn().catch((thrown) => this.#outside.untold(thrown));
-        if (unkept !== undefined) this.#outside.unkept(unkept);
+        const failure = this.#outside.takeFailure();
+        this.goOn().catch((thrown) => this.#outside.giveBack(thrown));
+        if (failure !== undefined) this.#outside.keepFailure(failure);
       }
     };
     try {
-      Promise.resolve(whenThere(this.lookAgain(), end)).catch(unheard);
+      Promise.resolve(whenThere(this.lookAgain(), end)).catch(refused);
     } catch (thrown) {
-      unheard(thrown);
+      refused(thrown);
     }
   }
 
@@ -275,9 +275,9 @@ export class Driving<Output> {
 
   /** Resolves when no run is driven, not even one started meanwhile, and everything that was posted is in the journal. */
   async settled(): Promise<void> {
-    const { told } = this.#outside;
+    const { lastTaken } = this.#outside;
     await this.#drive?.result.catch(() => {});
-    await this.#outside.written(told);
+    await this.#outside.written(lastTaken);
     if (this.#drive !== undefined) await this.settled();
   }
 
@@ -286,6 +286,7 @@ export class Driving<Output> {
     return this.#outside.written();
   }
 
+  /** The drive itself: one stretch, and another as long as the run parks while a caller wants it driven. */
   async #stretches(
     drive: Drive<Output>,
     first: First | undefined,
@@ -300,9 +301,9 @@ export class Driving<Output> {
       try {
         drive.held = [...this.#driver.takeUnkept(), ...(drive.held ?? []).filter(outlivesRun)];
         this.#postHeld(drive);
-      } catch (unkept) {
+      } catch (refused) {
         // Facts that arrived meanwhile cannot be stored either, and the next caller gets the error.
-        this.#outside.unkept(toRondoError(unkept));
+        this.#outside.keepFailure(toRondoError(refused));
       }
       throw thrown;
     } finally {
@@ -314,13 +315,13 @@ export class Driving<Output> {
     }
   }
 
-  /** Posts the facts that were held. */
   #postHeld(drive: Drive<Output>): void {
     const held = drive.held ?? [];
     drive.held = undefined;
     for (const fact of held) this.#outside.write(fact);
   }
 
+  /** One stretch of work under a lease. @param begun is called when its first fact is written */
   async #stretch(
     drive: Drive<Output>,
     first: First | undefined,
@@ -348,39 +349,40 @@ export class Driving<Output> {
     return this.#outside.written().then(() => this.#take(drive, first));
   }
 
-  /** Takes the lease, reads what others have written, then writes the stretch's first fact and the facts that were held. */
+  /** Takes the lease and reads what others have written. Then the stretch begins. */
   #take(drive: Drive<Output>, first: First | undefined): void | Promise<void> {
-    const begin = (): void => {
-      const fact = first?.();
-      const { run } = this.state;
-      if (isOpen(run) && this.#isOthers) this.#reopen();
-      // What was abandoned when this session was drained is lost, and that is recorded.
-      else if (isOpen(run) && inFlight(run))
-        this.#driver.post({ type: "opened", by: "session", ...aboutOf(this.#parts) });
-      // The state's time is that of the last record: a grant that expired since would still let a call run.
-      else if (isOpen(run) && first === undefined && this.#hasGrantExpired)
-        this.#driver.post({ type: "woke" });
-      this.#isOthers = false;
-      this.#tellChanges();
-      const { held = [] } = drive;
-      drive.wanted = false;
-      if (fact !== undefined) this.#driver.post(fact);
-      // A fact that is refused at once stays held.
-      for (; held[0] !== undefined; held.shift()) this.#driver.post(held[0]);
-      drive.held = undefined;
-      if (fact?.type === "run_started") this.#areOptionsRecorded = true;
-      drive.begun = true;
-    };
     // The next group will be refused, which ends the run here; what is in flight is stopped at once.
     const lost = (error: RondoError): void => this.#driver.lose(error);
     const taking = whenThere(this.#writer.take(false, lost), () =>
       whenThere(this.#readNews(), (adopt) => {
         adopt();
-        begin();
+        this.#beginStretch(drive, first);
       }),
     );
     if (taking instanceof Promise) drive.held ??= [];
     return taking;
+  }
+
+  /** Writes what a stretch begins with: what has become of an open run, the stretch's own fact, and the facts that were held. */
+  #beginStretch(drive: Drive<Output>, first: First | undefined): void {
+    const fact = first?.();
+    const { run } = this.state;
+    if (isOpen(run) && this.#isOthers) this.#reopen();
+    // What was abandoned when this session was drained is lost, and that is recorded.
+    else if (isOpen(run) && inFlight(run))
+      this.#driver.post({ type: "opened", by: "session", ...aboutOf(this.#parts) });
+    // The state's time is that of the last record: a grant that expired since would still let a call run.
+    else if (isOpen(run) && first === undefined && this.#hasGrantExpired) this.#driver.post({ type: "woke" });
+    this.#isOthers = false;
+    this.#tellChanges();
+    const { held = [] } = drive;
+    drive.wanted = false;
+    if (fact !== undefined) this.#driver.post(fact);
+    // A fact that is refused at once stays held.
+    for (; held[0] !== undefined; held.shift()) this.#driver.post(held[0]);
+    drive.held = undefined;
+    if (fact?.type === "run_started") this.#areOptionsRecorded = true;
+    drive.begun = true;
   }
 
   /** Whether a grant has expired since the last record. */

@@ -117,14 +117,10 @@ export function changedBy({ agent, model, system }: ForkOptions): Partial<AgentO
  */
 export async function forkInto(id: string, options: ForkOptions, parts: ForkParts): Promise<Resolved> {
   checkGiven(forkOptions, options, "fork");
-  const { from, journal, blobs, clock, about, logger } = parts;
+  const { from, journal, clock, about } = parts;
   checkSessionId(id);
   const edit = options.edit && { call: options.edit.call, result: ownResult(options.edit.result) };
-  const refuseTaken = async (): Promise<void> => {
-    if ((await readRecords(journal, id)).length > 0)
-      throw invalidRequest(`there is a session ${JSON.stringify(id)} already: give the fork another id`);
-  };
-  await refuseTaken();
+  await refuseTaken(journal, id);
   const change = changedBy(options);
   const changes = options.agent !== undefined || Object.keys(change).length > 0;
   const resolved = changes ? parts.resolveWith(change) : parts.resolved;
@@ -146,19 +142,33 @@ export async function forkInto(id: string, options: ForkOptions, parts: ForkPart
     at: Math.max(clock.now(), shared.at(-1)?.at ?? 0),
     rand: clock.random(),
   };
-  // No run is driven, so there is no event for this: the logger gets it.
-  const warn = (message: string): void => {
-    if (logger !== undefined) logEvent(logger, { type: "warning", code: "blob_store", message });
-  };
-  if (blobs !== undefined) await copyBlobs(blobs, from, id, shared, warn);
+  await copyTexts(id, shared, parts);
   try {
     await asked("append", id, () => journal.append(id, 0, [...shared, { ...redact(opened), ...stamp }]));
   } catch (thrown) {
     // The id may have been taken meanwhile.
-    await refuseTaken();
+    await refuseTaken(journal, id);
     throw thrown;
   }
   return resolved;
+}
+
+async function refuseTaken(journal: Journal, id: string): Promise<void> {
+  if ((await readRecords(journal, id)).length > 0)
+    throw invalidRequest(`there is a session ${JSON.stringify(id)} already: give the fork another id`);
+}
+
+/** Copies the full texts of the cut results that the fork shares. */
+async function copyTexts(
+  id: string,
+  shared: readonly LogRecord[],
+  { blobs, from, logger }: ForkParts,
+): Promise<void> {
+  if (blobs === undefined) return;
+  await copyBlobs(blobs, from, id, shared, (message) => {
+    // No run is driven, so there is no event for this: the logger gets it.
+    if (logger !== undefined) logEvent(logger, { type: "warning", code: "blob_store", message });
+  });
 }
 
 /** The result that replaces a call's own. */
@@ -185,18 +195,18 @@ function planFork(
   const step = point.at === undefined ? {} : { step: point.at };
   if (edit === undefined) {
     const seq = cutOf(session, records, point, undefined);
-    const anew = point.at === undefined ? same : decidedAnew(records, seq);
+    const anew = point.at === undefined ? asItIs : decidedAnew(records, seq);
     return { origin: { session, seq, ...step }, edited: anew };
   }
   const result = resultAt(session, records, edit.call, rules);
   const seq = cutOf(session, records, point, result);
   checkEdit(records, result, seq, edit.call);
-  const anew = point.seq === undefined ? decidedAnew(records, seq) : same;
+  // A cut that is given as a number of records is taken literally, whatever decisions come before it.
+  const anew = point.seq === undefined ? decidedAnew(records, seq) : asItIs;
   return {
     origin: { session, seq, ...step, edited: result.key },
     edited: (record, redact) => withResult(anew(record), result, redact, edit.result),
   };
 }
 
-/** A cut that is given as a number of records is taken literally, whatever decisions come before it. */
-const same = (record: LogRecord): LogRecord => record;
+const asItIs = (record: LogRecord): LogRecord => record;

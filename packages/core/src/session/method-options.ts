@@ -6,13 +6,23 @@ import { anything, type Check, callable, from0, membersOf, text } from "../check
 import type { Listener } from "../events.ts";
 import type { ParentFacts } from "../loop/child-facts.ts";
 
-export const sending: Check = membersOf<{ signal?: AbortSignal; parent?: ParentFacts }>(
+export const sendOptions: Check = membersOf<{ signal?: AbortSignal; parent?: ParentFacts }>(
   { signal: abortSignal, parent: anything },
   [],
   runWords,
 );
-export const going: Check = membersOf<{ signal?: AbortSignal }>({ signal: abortSignal }, [], runWords);
-export const draining: Check = membersOf<{ withinMs?: number }>({ withinMs: from0 });
-export const heard: Check = membersOf<{ listener: Listener }>({ listener: callable }, ["listener"]);
-export const queuedId: Check = membersOf<{ id?: string }>({ id: text });
-export const withdrawal: Check = membersOf<{ id: string }>({ id: text }, ["id"]);
+/** Of `continue`, `compact` and `resume`. */
+export const signalOptions: Check = membersOf<{ signal?: AbortSignal }>(
+  { signal: abortSignal },
+  [],
+  runWords,
+);
+export const drainOptions: Check = membersOf<{ withinMs?: number }>({ withinMs: from0 });
+/** Of `subscribe`. */
+export const listenerArgument: Check = membersOf<{ listener: Listener }>({ listener: callable }, [
+  "listener",
+]);
+/** Of `steer` and `followUp`. */
+export const newIdArgument: Check = membersOf<{ id?: string }>({ id: text });
+/** Of `withdraw`. */
+export const idArgument: Check = membersOf<{ id: string }>({ id: text }, ["id"]);

@@ -24,9 +24,10 @@ export class OutsideFacts {
   #waiting: Fact[] | undefined;
   /** Resolves when they are written. */
   #reading: Promise<void> | undefined;
-  #unkept: RondoError | undefined;
-  /** The last error that a caller got. */
-  #told: RondoError | undefined;
+  /** Why a fact could not be stored, if no caller got that error yet. */
+  #failure: RondoError | undefined;
+  /** The last such error that a caller got. */
+  #lastTaken: RondoError | undefined;
 
   /** @param readNews reads what others have written since, if they have */
   constructor(driver: Driver, readNews: () => Adopt | Promise<Adopt>) {
@@ -72,41 +73,41 @@ export class OutsideFacts {
   }
 
   /** The last error that a caller got about a fact that could not be stored. Undefined: none yet. */
-  get told(): RondoError | undefined {
-    return this.#told;
+  get lastTaken(): RondoError | undefined {
+    return this.#lastTaken;
   }
 
   /**
    * Resolves when all facts are in the journal.
-   * @param since {@link told}, as it was when the caller began to wait: an error that others got since then is thrown to it, too
+   * @param since {@link lastTaken}, as it was when the caller began to wait: an error that others got since then is thrown to it, too
    * @throws RondoError if one could not be stored
    */
-  async written(since: RondoError | undefined = this.#told): Promise<void> {
+  async written(since: RondoError | undefined = this.#lastTaken): Promise<void> {
     await this.#driver.settled().catch((thrown) => {
       // The new records are read, and the fact is written after them.
       if (this.#reading === undefined) throw thrown;
     });
     await this.#reading?.catch(() => {});
-    const unkept = this.takeUnkept() ?? (this.#told === since ? undefined : this.#told);
-    if (unkept !== undefined) throw unkept;
+    const failure = this.takeFailure() ?? (this.#lastTaken === since ? undefined : this.#lastTaken);
+    if (failure !== undefined) throw failure;
   }
 
   /** Remembers that a fact could not be stored, and that no caller got the error yet. */
-  unkept(error: RondoError): void {
-    this.#unkept = error;
+  keepFailure(error: RondoError): void {
+    this.#failure = error;
   }
 
   /** Why a fact could not be stored, for the next caller. */
-  takeUnkept(): RondoError | undefined {
-    const error = this.#unkept;
-    this.#unkept = undefined;
-    this.#told = error ?? this.#told;
+  takeFailure(): RondoError | undefined {
+    const error = this.#failure;
+    this.#failure = undefined;
+    this.#lastTaken = error ?? this.#lastTaken;
     return error;
   }
 
   /** No caller got this error after all: if it is why a fact could not be stored, the next caller gets it. */
-  untold(thrown: unknown): void {
-    if (thrown !== undefined && thrown === this.#told) this.#unkept = this.#told;
+  giveBack(thrown: unknown): void {
+    if (thrown !== undefined && thrown === this.#lastTaken) this.#failure = this.#lastTaken;
   }
 
   /** Reads the new records, synchronously if the journal can; otherwise facts wait for that and are written after them. */
@@ -152,7 +153,7 @@ export class OutsideFacts {
         left -= 1;
         if (isConflict(thrown) && left > 0) continue;
         // A late result may be dropped.
-        if (!this.waiting.every(isOutcome)) this.#unkept = toRondoError(thrown);
+        if (!this.waiting.every(isOutcome)) this.keepFailure(toRondoError(thrown));
         this.#waiting = undefined;
         throw thrown;
       }

@@ -49,7 +49,7 @@ export interface SessionParts {
  * Makes ids for messages and grants, such as `12_k3fx1`: the session's length, a random part for this object, and a count. Two
  * processes may write at the same position, and a second message with the same id would be dropped as a duplicate.
  */
-export function namesOf({ clock }: Pick<SessionParts, "clock">): (state: State) => string {
+export function idsOf({ clock }: Pick<SessionParts, "clock">): (state: State) => string {
   let count = 0;
   let own: string | undefined;
   return ({ seq }) => {

@@ -16,7 +16,7 @@ import {
   textOf,
 } from "@rondo/core";
 import { describe, expect, test } from "vitest";
-import { chunkRatio, isOversized, partsOf } from "../../src/context/compact/in-parts.ts";
+import { chunkRatio, isTooLargeToRead, splitInParts } from "../../src/context/compact/in-parts.ts";
 import { answer, compacted, quarter, result, system, textsOf, user } from "./compact-support.ts";
 
 const estimator = quarter;
@@ -65,7 +65,7 @@ describe("parts", () => {
 
   test("C10.66 a part has at most its chunk minus the overhead, divided by 1.2", () => {
     const window = 100_000;
-    const parts = partsOf(pieces(200, 1000), window, 1000);
+    const parts = splitInParts(pieces(200, 1000), window, 1000);
     const room = (window * 0.4 - 4096) / 1.2;
     expect(Math.max(...parts.map(({ from, to }) => (to - from) * 1000))).toBe(Math.floor(room / 1000) * 1000);
     expect(parts[0]?.from).toBe(0);
@@ -75,22 +75,22 @@ describe("parts", () => {
 
   test("in a small window a part is as large as fits, however large its messages are", () => {
     // A fifteenth of the window each, which would have a call of its own.
-    expect(partsOf(pieces(12, 600), 9_000, 1_000).length).toBe(2);
-    expect(partsOf(pieces(40, 1_000), 41_000, 8_192).length).toBe(3);
-    for (const { from, to } of partsOf(pieces(60, 900), 16_000, 2_000))
+    expect(splitInParts(pieces(12, 600), 9_000, 1_000).length).toBe(2);
+    expect(splitInParts(pieces(40, 1_000), 41_000, 8_192).length).toBe(3);
+    for (const { from, to } of splitInParts(pieces(60, 900), 16_000, 2_000))
       expect((to - from) * 900 * stagedBounds.safety).toBeLessThanOrEqual(16_000 - 4_096 - 2_000);
   });
 
   test("C10.66 a text that fits is one part, any other at least two; fewer than four messages are not split", () => {
-    expect(partsOf(pieces(50, 1000), 100_000, 1000)).toHaveLength(1);
-    expect(partsOf(pieces(4, 21_000), 100_000, 1000).length).toBeGreaterThanOrEqual(2);
-    expect(partsOf(pieces(3, 40_000), 100_000, 1000)).toEqual([{ from: 0, to: 3 }]);
-    expect(partsOf([], 100_000, 1000)).toEqual([]);
+    expect(splitInParts(pieces(50, 1000), 100_000, 1000)).toHaveLength(1);
+    expect(splitInParts(pieces(4, 21_000), 100_000, 1000).length).toBeGreaterThanOrEqual(2);
+    expect(splitInParts(pieces(3, 40_000), 100_000, 1000)).toEqual([{ from: 0, to: 3 }]);
+    expect(splitInParts([], 100_000, 1000)).toEqual([]);
   });
 
   test("C10.66 a message whose size times 1.2 is over half the window is left out and named", () => {
-    expect(isOversized(41_666, 100_000)).toBe(false);
-    expect(isOversized(41_667, 100_000)).toBe(true);
+    expect(isTooLargeToRead(41_666, 100_000)).toBe(false);
+    expect(isTooLargeToRead(41_667, 100_000)).toBe(true);
     const history = [
       user("task"),
       user("u".repeat(200_000)),

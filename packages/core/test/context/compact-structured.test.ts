@@ -438,6 +438,13 @@ describe("the memory", () => {
     expect(parsed?.summary).toMatch(/\[cut at 40960 characters\]$/);
   });
 
+  test("is cut at whole characters", () => {
+    const odd = `x${"🙂".repeat(30_000)}`;
+    const parsed = parseSummary(`<summary>${odd}</summary><done>- ${odd}</done>`, settings);
+    expect(parsed?.summary).toBe(`x${"🙂".repeat(20_479)}\n[cut at 40960 characters]`);
+    expect(parsed?.done).toEqual([`x${"🙂".repeat(499)}…`]);
+  });
+
   test("is parsed in one pass over ten thousand open tags", () => {
     const text = `${"<summary><done>- one thing done here\n".repeat(10_000)}`;
     expect(parseSummary(text, settings)?.done).toEqual(["one thing done here"]);

@@ -146,6 +146,11 @@ describe("the ledger", () => {
     expect(foldLedger(ledger, [], 2)).toBe(ledger);
   });
 
+  test("cuts no character in two", () => {
+    const [entry] = ledgerEntries([{ kind: "done", text: "🙂".repeat(400) }]);
+    expect(entry).toEqual({ kind: "done", text: `${"🙂".repeat(299)}…` });
+  });
+
   test("stays within its limits whatever is folded, is JSON, and is the same for the same entries", () => {
     const text = fc.string({ unit: "binary", maxLength: 900 });
     const entry: fc.Arbitrary<LedgerEntry> = fc.oneof(

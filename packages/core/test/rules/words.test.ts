@@ -51,6 +51,9 @@ describe("the texts", () => {
     expect(childFailed("look", "error", long, long)).toContain(`: ${cut(4_000)}`);
     expect(malformedCall(long)).toContain(`(${cut(300)})`);
     expect(finalOutput(long)).toContain(`: ${cut(1_000)}`);
+    expect(unknownTool(`x${"🙂".repeat(60)}`, [])).toContain(
+      `"x${"🙂".repeat(49)}… (121 characters in all)"`,
+    );
     expect(unknownTool("x".repeat(100), [])).toContain(`"${"x".repeat(100)}"`);
   });
 

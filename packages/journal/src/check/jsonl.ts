@@ -122,27 +122,7 @@ class SessionCheck {
   #checkFile(file: number, segment: number, followed: boolean): Came {
     const { size } = fstatSync(file);
     this.#report.bytes += size;
-    const wrong: string[] = [];
-    let newer: number | undefined;
-    let sealed = false;
-    const { end, torn, damage } = scan(file, { line: 1, offset: 0, seq: this.#length }, size, (line) => {
-      if (line.what === "seal") sealed = true;
-      else if (line.what === "header") {
-        const { id, format } = line.header;
-        this.id ??= id;
-        if (format > linesVersion) newer = format;
-        const its = segmentName(nameOf(id), line.header.segment ?? 1);
-        if (basename(this.path) !== its)
-          wrong.push(`it holds session ${JSON.stringify(id)}, whose file is ${its}`);
-      } else {
-        for (const record of line.records) {
-          if (formatOf(record) > formatVersion) newer = formatOf(record);
-          if (newer !== undefined || wrong.length > 0) return;
-          const why = this.#fold.add(record);
-          if (why !== undefined) wrong.push(`line ${line.line}: ${why}`);
-        }
-      }
-    });
+    const { end, torn, damage, sealed, newer, wrong } = this.#readLines(file, size);
     if (newer !== undefined) {
       this.#found(`it is of format ${newer}, written by a newer Rondo; update this one`, "newer");
       return "broken";
@@ -166,6 +146,35 @@ class SessionCheck {
     }
     if (wrong.length > 0) return "broken";
     return sealed ? "sealed" : "open";
+  }
+
+  /** Reads and folds the lines of a file. `newer`: the format, if this code cannot read it; `wrong`: what is wrong in whole lines. */
+  #readLines(
+    file: number,
+    size: number,
+  ): ReturnType<typeof scan> & { sealed: boolean; newer: number | undefined; wrong: string[] } {
+    const wrong: string[] = [];
+    let newer: number | undefined;
+    let sealed = false;
+    const read = scan(file, { line: 1, offset: 0, seq: this.#length }, size, (line) => {
+      if (line.what === "seal") sealed = true;
+      else if (line.what === "header") {
+        const { id, format } = line.header;
+        this.id ??= id;
+        if (format > linesVersion) newer = format;
+        const its = segmentName(nameOf(id), line.header.segment ?? 1);
+        if (basename(this.path) !== its)
+          wrong.push(`it holds session ${JSON.stringify(id)}, whose file is ${its}`);
+      } else {
+        for (const record of line.records) {
+          if (formatOf(record) > formatVersion) newer = formatOf(record);
+          if (newer !== undefined || wrong.length > 0) return;
+          const why = this.#fold.add(record);
+          if (why !== undefined) wrong.push(`line ${line.line}: ${why}`);
+        }
+      }
+    });
+    return { ...read, sealed, newer, wrong };
   }
 
   #pathOf(segment: number): string {

@@ -95,41 +95,16 @@ function examine(db: DatabaseSync, report: Report): void {
 function checkSession(
   id: string,
   length: number,
-  rows: Iterable<Record<string, unknown>>,
+  rows: Iterable<Row>,
   found: Found,
 ): { records: number; whole: boolean } {
   const name = `session ${JSON.stringify(id)}`;
   const fold = new FoldCheck();
   let due = 0;
-  for (const { seq, record: text, crc } of rows) {
-    if (seq !== due) {
-      found(`${name}: record ${due} is missing`, id);
-      return { records: due, whole: false };
-    }
-    const changed = whyChanged(String(text), crc as number | null);
-    if (changed !== undefined) {
-      found(`${name}: record ${due} is damaged: ${changed}`, id);
-      return { records: due, whole: false };
-    }
-    let record: LogRecord;
-    try {
-      record = JSON.parse(String(text)) as LogRecord;
-    } catch (thrown) {
-      found(`${name}: record ${due} is no JSON: ${messageOf(thrown)}`, id);
-      return { records: due, whole: false };
-    }
-    if (record?.seq !== due) {
-      found(`${name}: record ${due} says it is number ${record?.seq}`, id);
-      return { records: due, whole: false };
-    }
-    if (formatOf(record) > formatVersion) {
-      const message = `${name}: its records are of format ${formatOf(record)}, and this Rondo knows ${formatVersion}; update it`;
-      found(message, id, "newer");
-      return { records: due, whole: false };
-    }
-    const wrong = fold.add(record);
-    if (wrong !== undefined) {
-      found(`${name}: ${wrong}`, id);
+  for (const row of rows) {
+    const fault = faultOf(row, due, fold);
+    if (fault !== undefined) {
+      found(`${name}: ${fault.why}`, id, fault.what);
       return { records: due, whole: false };
     }
     due += 1;
@@ -138,6 +113,33 @@ function checkSession(
   const unpaired = fold.end();
   if (unpaired !== undefined) found(`${name}: ${unpaired}`, id);
   return { records: due, whole: due === length && unpaired === undefined };
+}
+
+type Row = Record<string, unknown>;
+
+/** What is wrong with a row; undefined if it is the record that is due, and follows from those before it. */
+function faultOf(
+  { seq, record: text, crc }: Row,
+  due: number,
+  fold: FoldCheck,
+): { why: string; what?: "newer" } | undefined {
+  if (seq !== due) return { why: `record ${due} is missing` };
+  const changed = whyChanged(String(text), crc as number | null);
+  if (changed !== undefined) return { why: `record ${due} is damaged: ${changed}` };
+  let record: LogRecord;
+  try {
+    record = JSON.parse(String(text)) as LogRecord;
+  } catch (thrown) {
+    return { why: `record ${due} is no JSON: ${messageOf(thrown)}` };
+  }
+  if (record?.seq !== due) return { why: `record ${due} says it is number ${record?.seq}` };
+  const format = formatOf(record);
+  if (format > formatVersion) {
+    const why = `its records are of format ${format}, and this Rondo knows ${formatVersion}; update it`;
+    return { why, what: "newer" };
+  }
+  const why = fold.add(record);
+  return why === undefined ? undefined : { why };
 }
 
 /** Each text's name must be its digest. */

@@ -43,8 +43,9 @@ export class BinaryOrText implements Framer {
 
 /** A body, whose form is known once its first character arrived. */
 export class Body {
-  isKnown = false;
+  /** Set as long as it seems to be one value. */
   whole: WholeBody | undefined;
+  #isKnown = false;
   readonly #framer: Framer;
   readonly #framing: Codec["framing"];
   readonly #isStream: boolean;
@@ -57,8 +58,17 @@ export class Body {
     this.#isStream = isStream;
   }
 
+  /** Takes the next piece. Returns the bytes to frame now: none while only white space has come, or what seems to be one value. */
+  take(chunk: Uint8Array): readonly Uint8Array[] {
+    if (!this.#isKnown && !this.#recognise(chunk)) return [];
+    if (this.whole === undefined) return [chunk];
+    const lines = this.whole.push(chunk);
+    if (lines.length > 0) this.whole = undefined;
+    return lines;
+  }
+
   /** False as long as only white space has arrived, which is kept. */
-  recognise(chunk: Uint8Array): boolean {
+  #recognise(chunk: Uint8Array): boolean {
     const first = firstCharacter(chunk);
     if (first === undefined) {
       this.#blank.push(chunk);
@@ -67,17 +77,10 @@ export class Body {
     const begins = first === brace || first === bracket || first === quote;
     const json = begins && !(this.#framing === "ndjson" && this.#isStream);
     if (json || first === angle) this.whole = new WholeBody(this.#framing !== "ndjson");
-    this.isKnown = true;
+    this.#isKnown = true;
     for (const held of this.#blank) (this.whole ?? this.#framer).push(held);
     this.#blank = [];
     return true;
-  }
-
-  /** Adds a piece of what seems to be one value. Returns the bytes to frame instead, once it turns out to be lines. */
-  grow(chunk: Uint8Array): readonly Uint8Array[] {
-    const lines = this.whole?.push(chunk) ?? [];
-    if (lines.length > 0) this.whole = undefined;
-    return lines;
   }
 }
 

@@ -28,8 +28,8 @@ export interface ErrorFacts {
   raw?: Json;
 }
 
-/** The first event of a stream. */
-const event: RegExp = /^(?:event:[^\n]*\n)?data:[ \t]*(\{[^\n]*\})\s*(?:\n|$)/;
+/** The data of the event that a text begins with. */
+const firstEvent: RegExp = /^(?:event:[^\n]*\n)?data:[ \t]*(\{[^\n]*\})\s*(?:\n|$)/;
 
 /** Reads an error body. Takes the body's text or a value already parsed (an error frame in a stream). Never throws. */
 export function readErrorBody(body: Json): ErrorFacts {
@@ -42,12 +42,15 @@ export function readErrorBody(body: Json): ErrorFacts {
   }
   try {
     // Some send the refusal as an event of the requested stream, whatever the status.
-    return factsOf(JSON.parse(event.exec(text)?.[1] ?? text) as Json);
+    return factsOf(JSON.parse(firstEvent.exec(text)?.[1] ?? text) as Json);
   } catch {
     const { json: _json, ...quoted } = quoting(text, undefined, 0);
     return { ...quoted, message: joined(cut(text), quoted.message), raw: cutRaw(text) };
   }
 }
+
+/** How many errors inside errors are read: gateways are rarely behind more gateways. */
+const deepest = 3;
 
 function factsOf(json: Json, depth = 0): ErrorFacts {
   const found = Array.isArray(json) ? (json.find((one) => objectIn(one)) ?? json[0]) : json;
@@ -57,21 +60,14 @@ function factsOf(json: Json, depth = 0): ErrorFacts {
     const message = typeof found === "string" ? cut(found) : "";
     return { message, codes: [], json, html: false, raw };
   }
-  const said =
-    objectIn(Array.isArray(root.error) ? root.error[0] : root.error) ??
-    objectIn(root.Error) ??
-    // Tencent Cloud's.
-    objectIn(objectIn(root.Response)?.Error) ??
-    // MiniMax's.
-    objectIn(root.base_resp) ??
-    root;
-  const { codes, ...own } = codesIn(root, said);
-  const instead = depth < 3 ? insteadOf(root, said) : undefined;
+  const said = errorIn(root);
+  const { codes, ...own } = numbersIn(root, said);
+  const instead = depth < deepest ? insteadOf(root, said) : undefined;
   if (instead !== undefined) {
     const facts = factsOf(instead, depth + 1);
     return { ...facts, codes: [...facts.codes, ...codes], ...behind(facts), ...own, raw };
   }
-  const beside = depth < 3 ? besides(root, said) : undefined;
+  const beside = depth < deepest ? besides(root, said) : undefined;
   const message = messageIn(root, said, beside === undefined);
   const quoted = quoting(words(said.message) ?? message, beside, depth);
   // SageMaker: the status of the model's own server.
@@ -88,9 +84,22 @@ function factsOf(json: Json, depth = 0): ErrorFacts {
   };
 }
 
+/** The error inside a body, or else the body itself. */
+function errorIn(root: JsonObject): JsonObject {
+  return (
+    objectIn(Array.isArray(root.error) ? root.error[0] : root.error) ??
+    objectIn(root.Error) ??
+    // Tencent Cloud's.
+    objectIn(objectIn(root.Response)?.Error) ??
+    // MiniMax's.
+    objectIn(root.base_resp) ??
+    root
+  );
+}
+
 /** Another error that is quoted in the message or that is next to it, and has a message of its own. */
 function quoting(message: string, beside: JsonObject | undefined, depth: number): ErrorFacts {
-  const quoted = beside ?? (depth < 3 ? quotedIn(message) : undefined);
+  const quoted = beside ?? (depth < deepest ? quotedIn(message) : undefined);
   if (quoted === undefined) {
     const codes = printedCodes(message);
     return { message: "", codes, ...refusedBehind(codes), ...toldStatus(message), html: false };
@@ -124,7 +133,7 @@ function joined(message: string, more: string): string {
     : cut(`${message}: ${more}`);
 }
 
-/** `said`: the error inside the body, or else the body itself. `raw`: include the upstream's words as the gateway quotes them. */
+/** @param said `errorIn(root)` @param raw include the upstream's words as the gateway quotes them */
 function messageIn(root: JsonObject, said: JsonObject, raw: boolean): string {
   const message =
     words(said.message) ??
@@ -163,50 +172,52 @@ function messageIn(root: JsonObject, said: JsonObject, raw: boolean): string {
   return cut(more === undefined || message.includes(more) ? message : `${message}: ${more}`);
 }
 
-function codesIn(root: JsonObject, said: JsonObject): Pick<ErrorFacts, "codes" | "status" | "window"> {
+/** The codes of an error, and the numbers that it states: an HTTP status, a window. @param said `errorIn(root)` */
+function numbersIn(root: JsonObject, said: JsonObject): Pick<ErrorFacts, "codes" | "status" | "window"> {
   const codes: string[] = [];
   let status: number | undefined;
-  const window = numberIn(said.n_ctx);
-  for (const value of [
-    // Anthropic's: more exact than its type, and lasting, which its words are not.
-    objectIn(said.details)?.error_code,
-    said.code,
-    said.Code,
-    (objectIn(said.innererror) ?? objectIn(said.inner_error))?.code,
-    said.type,
-    said.__type,
-    said.status,
-    said.status_code,
-    said.statusCode,
-    // Ollama: the status of the server behind its cloud.
-    said.StatusCode,
-    root.StatusCode,
-    said.error_code,
-    said.errorCode,
-    said.http_code,
-    said.http_status_code,
-    ...(said === root
-      ? []
-      : [root.code, root.type, numberIn(root.status), root.statusCode, root.status_code]),
-    // OAuth's error code for a token.
-    said === root && typeof root.error === "string" && /^[a-z_]{5,40}$/.test(root.error)
-      ? root.error
-      : undefined,
-    // Google's `{"details": [{"reason": "API_KEY_INVALID"}]}`.
-    ...listIn(said.details).map((one) => objectIn(one)?.reason),
-  ]) {
+  for (const value of codePlaces(root, said)) {
     const number = typeof value === "number" ? value : typeof value === "string" ? Number(value) : Number.NaN;
     if (Number.isInteger(number) && number >= 400 && number < 600) status ??= number;
     // Zhipu's own codes: no HTTP status has so many digits.
     else if (typeof value === "number" && Number.isInteger(value) && value >= 1000) codes.push(String(value));
     else if (typeof value === "string" && value !== "" && value !== "error") codes.push(value);
   }
+  const window = numberIn(said.n_ctx);
   return {
     codes,
     ...(status === undefined ? {} : { status }),
     ...(window === undefined ? {} : { window }),
   };
 }
+
+/** What stands where providers put codes and statuses, the most telling first. */
+const codePlaces = (root: JsonObject, said: JsonObject): (Json | undefined)[] => [
+  // Anthropic's: more exact than its type, and lasting, which its words are not.
+  objectIn(said.details)?.error_code,
+  said.code,
+  said.Code,
+  (objectIn(said.innererror) ?? objectIn(said.inner_error))?.code,
+  said.type,
+  said.__type,
+  said.status,
+  said.status_code,
+  said.statusCode,
+  // Ollama: the status of the server behind its cloud.
+  said.StatusCode,
+  root.StatusCode,
+  said.error_code,
+  said.errorCode,
+  said.http_code,
+  said.http_status_code,
+  ...(said === root ? [] : [root.code, root.type, numberIn(root.status), root.statusCode, root.status_code]),
+  // OAuth's error code for a token.
+  said === root && typeof root.error === "string" && /^[a-z_]{5,40}$/.test(root.error)
+    ? root.error
+    : undefined,
+  // Google's `{"details": [{"reason": "API_KEY_INVALID"}]}`.
+  ...listIn(said.details).map((one) => objectIn(one)?.reason),
+];
 
 /** FastAPI's `{"detail": [{"msg": "…", "loc": […]}]}`, JSON:API's `{"errors": [{"detail": "…"}]}`, or an error under `detail`. */
 function firstDetail(detail: Json | undefined): string | undefined {

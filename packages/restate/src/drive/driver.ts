@@ -288,10 +288,15 @@ export class RestateDriver {
 
   /** Waits for whatever comes first, and takes it. A timeout is a fact too. */
   async #wait(until: number | undefined): Promise<void> {
-    const { ctx, children } = this.#place;
     // Restate already has the facts. State is only for readers, and each write costs as much as a step, so it can wait.
     if (!this.#isLocal || this.#records.isLong) this.#records.flush(true);
     this.#until = until;
+    await this.#takeHeard(await RestatePromise.race(this.#waitedFor(until)), until);
+  }
+
+  /** All that may come: mail, the ends of sub-agents, and either an outcome of the work in this process or the time. */
+  #waitedFor(until: number | undefined): RestatePromise<Heard>[] {
+    const { ctx, children } = this.#place;
     const waits: RestatePromise<Heard>[] = [];
     if (this.#mail !== undefined) waits.push(this.#mail);
     for (const child of children.outstanding)
@@ -305,7 +310,10 @@ export class RestateDriver {
       if (this.#records.live) this.#workplace.wake();
     } else if (until !== undefined)
       waits.push(ctx.sleep(Math.max(0, until - this.#records.now)).map(() => ({ what: "slept" })));
-    const heard = await RestatePromise.race(waits);
+    return waits;
+  }
+
+  async #takeHeard(heard: Heard, until: number | undefined): Promise<void> {
     switch (heard.what) {
       case "mail":
         await this.take(heard.mails);
@@ -317,7 +325,7 @@ export class RestateDriver {
         return;
       case "child":
         this.#records.now = Math.max(this.#records.now, heard.came.at);
-        children.done(heard.came.call);
+        this.#place.children.done(heard.came.call);
         if (heard.came.lost !== undefined) throw errorOf(heard.came.lost);
         this.#records.append(factsOfChild(await this.#taking.told(heard.came), this.#records.state));
         return;

@@ -94,10 +94,10 @@ export async function drive(
   open: (state: State, begun: Begun) => Opening,
   waiting: (state: State) => void = () => {},
 ): Promise<Outcome> {
-  const { agent: path, run: own, task } = wanted;
+  const { agent: path, task } = wanted;
   const opened = await openedIn(ctx, worker, wanted, waiting).catch(whyNot);
   if (opened instanceof RondoError) return { error: opened, at: 0 };
-  const { agent, driver, parts, store, lines, held, unwanted, state } = opened;
+  const { agent, driver, parts, store, lines } = opened;
   let ended = false;
   ctx.request().attemptCompletedSignal.addEventListener("abort", () => driver.leave(ended), { once: true });
   const begun = await driver.start<Begun>(async () => ({
@@ -114,30 +114,17 @@ export async function drive(
   // As recorded at the beginning; a replay may run in another process.
   parts.about = begun.about;
   try {
-    if (unwanted.take(own)) throw new RondoError("aborted", "the run was not started: its signal had fired");
-    checkToken(ctx.key, held ?? undefined, undefined, at);
-    const opening = open(state, begun);
-    if ("refused" in opening) throw opening.refused;
-    const { run } = state;
-    if (run !== undefined && run.end === undefined) {
-      const news = newsOf(ctx.key, state.options, parts.resolved);
-      const about = begun.about === undefined ? {} : { about: begun.about };
-      // Work in flight when an earlier invocation was killed is lost, and that is recorded.
-      if (news.changed !== undefined || inFlight(run))
-        driver.begin([{ type: "opened", by: "session", ...about, ...news }]);
-    }
-    driver.begin(opening.facts);
-    if (opening.mails !== undefined) await driver.take(opening.mails);
+    const { drives } = await begin(ctx.key, opened, wanted.run, begun, open);
     const isOpen = driver.state.run !== undefined && driver.state.run.end === undefined;
-    if (isOpen && opening.drives) {
-      if (store.seq === 0) note(ctx, worker.services.index, driver.state, at);
+    if (isOpen && drives) {
+      if (store.seq === 0) tellIndex(ctx, worker.services.index, driver.state, at);
       // From now on readers see that it is being driven.
       driver.flush(true);
       const { how, until } = await driver.run();
       if (how === "parked" && until !== undefined) wakeIn(ctx, worker, path, until - driver.state.now);
     }
     driver.flush(false);
-    if (driver.written.length > 0) note(ctx, worker.services.index, driver.state, createdAt(lines, at));
+    if (driver.written.length > 0) tellIndex(ctx, worker.services.index, driver.state, createdAt(lines, at));
     ended = true;
     return { state: driver.state, driver, at: driver.state.now };
   } catch (thrown) {
@@ -149,6 +136,34 @@ export async function drive(
     if (!isOurs) throw thrown;
     return { error: thrown, at };
   }
+}
+
+/**
+ * Makes the first records of a drive: what has become of a run that is open, then what the opening asks for.
+ * @param run the id that the requester gave the run
+ * @throws RondoError why nothing is begun
+ */
+async function begin(
+  session: string,
+  { driver, parts, lease, abandoned, state }: Opened,
+  run: string | undefined,
+  begun: Begun,
+  open: (state: State, begun: Begun) => Opening,
+): Promise<{ drives: boolean }> {
+  if (abandoned.take(run)) throw new RondoError("aborted", "the run was not started: its signal had fired");
+  checkToken(session, lease ?? undefined, undefined, begun.at);
+  const opening = open(state, begun);
+  if ("refused" in opening) throw opening.refused;
+  if (state.run !== undefined && state.run.end === undefined) {
+    const news = newsOf(session, state.options, parts.resolved);
+    const about = begun.about === undefined ? {} : { about: begun.about };
+    // Work in flight when an earlier invocation was killed is lost, and that is recorded.
+    if (news.changed !== undefined || inFlight(state.run))
+      driver.begin([{ type: "opened", by: "session", ...about, ...news }]);
+  }
+  driver.begin(opening.facts);
+  if (opening.mails !== undefined) await driver.take(opening.mails);
+  return { drives: opening.drives };
 }
 
 /**
@@ -166,8 +181,8 @@ interface Opened {
   parts: SessionParts;
   store: RecordStore;
   lines: readonly string[];
-  held: LeaseState | null;
-  unwanted: AbandonedRuns;
+  lease: LeaseState | null;
+  abandoned: AbandonedRuns;
   /** The state according to its records. */
   state: State;
 }
@@ -183,8 +198,8 @@ async function openedIn(
   const kv = kvOf(ctx);
   const keys = await kv.keys();
   const { store, lines } = await RecordStore.load(kv, keys);
-  const held = keys.includes("lease") ? await ctx.get<LeaseState>("lease") : null;
-  const unwanted = await AbandonedRuns.in(ctx, keys);
+  const lease = keys.includes("lease") ? await ctx.get<LeaseState>("lease") : null;
+  const abandoned = await AbandonedRuns.in(ctx, keys);
   const data = keys.includes("mail") ? await ctx.get<TakenData>("mail") : null;
   const { rules, options } = agent.resolved;
   const resolved =
@@ -217,7 +232,7 @@ async function openedIn(
       above,
       children: new ChildCalls(ctx, worker.services, { session: ctx.key, agent: path, above }),
       run,
-      unwanted,
+      unwanted: abandoned,
       listen: (awakeable) =>
         ctx.genericSend<ListenRequest>({
           service: worker.services.inbox,
@@ -233,7 +248,7 @@ async function openedIn(
     taken,
     asked < 0 ? undefined : before,
   );
-  return { agent, driver, parts, store, lines, held, unwanted, state };
+  return { agent, driver, parts, store, lines, lease, abandoned, state };
 }
 
 /** Schedules a call that continues a run waiting for a time. */
@@ -265,7 +280,7 @@ async function recordsOf(session: string, lines: readonly string[]): Promise<Log
 }
 
 /** Tells the index how long this session is. */
-function note(ctx: restate.ObjectContext, index: string, { seq, now }: State, created: number): void {
+function tellIndex(ctx: restate.ObjectContext, index: string, { seq, now }: State, created: number): void {
   ctx.genericSend({
     service: index,
     method: "note",

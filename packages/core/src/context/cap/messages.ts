@@ -89,9 +89,9 @@ export function shrinkHistory(
 /** Shrinks the newest results first, until all together have at most `budget` characters. A single result is never too large here. */
 function shrinkNewest(messages: readonly Message[], budget: number, cap: MessagesCap): Message[] {
   const shrunk = [...messages];
-  const results = messages.filter((message) => message.role === "tool" && textLength(message.content) > 0);
-  if (results.length < 2) return shrunk;
-  let over = results.reduce((sum, message) => sum + textLength(message.content as never), 0) - budget;
+  const lengths = messages.flatMap(({ role, content }) => (role === "tool" ? [textLength(content)] : []));
+  if (lengths.filter((length) => length > 0).length < 2) return shrunk;
+  let over = lengths.reduce((sum, length) => sum + length, 0) - budget;
   const least = (cap.minKeep ?? 0) + moreSuffix(1).length;
   for (let at = shrunk.length - 1; at >= 0 && over > 0; at -= 1) {
     const message = shrunk[at];

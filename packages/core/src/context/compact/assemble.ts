@@ -15,7 +15,7 @@ import { type Ledger, renderLedger } from "./ledger.ts";
 import { isGoOn, memoriesOf, paragraphs, refsOf, structuredMemory, taggedMemory } from "./memory.ts";
 import { parseSummary, readEarlier, type Summary, summaryBlocks, tagged } from "./parse.ts";
 import type { CompactionPlan } from "./plan.ts";
-import type { CompactionSettings } from "./settings.ts";
+import { type CompactionSettings, isMarked } from "./settings.ts";
 
 /**
  * Why a history stayed as it is. `no_summary`: the model gave none; `no_gain`: it would not get smaller; `invalid`: the
@@ -53,7 +53,7 @@ export function assemble(
   answers: readonly string[],
   ledger: Ledger,
   settings: CompactionSettings,
-  estimator: Measure,
+  measure: Measure,
 ): Compacted {
   const { before, scale } = plan;
   if (history.length < plan.length)
@@ -74,12 +74,7 @@ export function assemble(
   if (wrong !== undefined)
     return { unchanged: "invalid", before, note: `the history stays as it is: ${wrong}` };
 
-  let after = 0;
-  for (const place of places) {
-    const size = Math.max(0, estimator(messageAt(place, history)));
-    after += "put" in place && place.from === undefined ? size : size * scale;
-  }
-  after = Math.ceil(after);
+  const after = Math.ceil(places.reduce((sum, place) => sum + sizeOf(place, history, measure, scale), 0));
   if (settings.minGain !== null && (after >= before || before - after < before * settings.minGain))
     return {
       unchanged: "no_gain",
@@ -93,6 +88,12 @@ export function assemble(
     after,
     note: `${history.length} messages, about ${before} tokens, became ${messages.length}, about ${after}`,
   };
+}
+
+/** Estimated tokens of one place. Only what comes from the old history is scaled: its words are those that were counted. */
+function sizeOf(place: Place, history: MessageList, measure: Measure, scale: number): number {
+  const size = Math.max(0, measure(messageAt(place, history)));
+  return "put" in place && place.from === undefined ? size : size * scale;
 }
 
 /** The fixed text for a history that no model could summarise. */
@@ -117,6 +118,7 @@ function withNotes(summary: Summary, plan: CompactionPlan): Summary {
   return { ...summary, summary: paragraphs(summary.summary, notes) };
 }
 
+/** The new history: system messages, the task, the memory, what else is pinned, the tail. */
 function placesOf(
   history: MessageList,
   plan: CompactionPlan,
@@ -133,29 +135,34 @@ function placesOf(
   const taskFirst = task !== undefined && isTask(history, task, indices);
   const front: Place[] = taskFirst ? [{ at: task }] : [];
   const back: Place[] = (taskFirst ? rest : plan.pinned).map((at) => ({ at }));
-  const kept = [...systems, ...front, ...back, ...tail];
   const ledgerText = settings.ledger ? renderLedger(ledger) : "";
   const memory = (refs: readonly string[]): UserMessage[] =>
-    settings.format === "tagged"
-      ? taggedMemory(settings, {
-          retained,
-          retain: summary.retain ?? "",
-          summary: summary.summary,
-          ledger: ledgerText,
-          refs,
-        })
-      : [
-          structuredMemory([
-            ...summaryBlocks(summary),
-            ...(ledgerText === "" ? [] : [tagged("ledger", ledgerText)]),
-            ...(refs.length === 0 ? [] : [tagged("refs", refs.map((ref) => `ref=${ref}`).join(" "))]),
-          ]),
-        ];
-  const have = new Set([...refsOf(memory([])), ...refsOf(kept.map((place) => messageAt(place, history)))]);
+    memoryOf(settings, { summary, retained, ledger: ledgerText, refs });
+  const kept = [...systems, ...front, ...back, ...tail].map((place) => messageAt(place, history));
+  const have = new Set([...refsOf(memory([])), ...refsOf(kept)]);
   const lost = refsOf(history)
     .filter((ref) => !have.has(ref))
     .slice(-mostRefs);
   return [...systems, ...front, ...memory(lost).map((put): Place => ({ put })), ...back, ...tail];
+}
+
+/** The messages of the memory. @param content.refs those that would be lost */
+function memoryOf(
+  settings: CompactionSettings,
+  content: { summary: Summary; retained: readonly string[]; ledger: string; refs: readonly string[] },
+): UserMessage[] {
+  const { summary, retained, ledger, refs } = content;
+  if (settings.format === "tagged") {
+    const { retain = "" } = summary;
+    return taggedMemory(settings, { retained, retain, summary: summary.summary, ledger, refs });
+  }
+  return [
+    structuredMemory([
+      ...summaryBlocks(summary),
+      ...(ledger === "" ? [] : [tagged("ledger", ledger)]),
+      ...(refs.length === 0 ? [] : [tagged("refs", refs.map((ref) => `ref=${ref}`).join(" "))]),
+    ]),
+  ];
 }
 
 /**
@@ -181,7 +188,7 @@ function tailOf(
   const tail: Kept[] = [];
   for (let at = plan.keepFrom; at < history.length; at += 1)
     if (history.at(at)?.role !== "system" && !memories.has(at) && !elsewhere.has(at)) tail.push({ at });
-  return settings.format === "tagged" && settings.form === "marked" ? textsOf(history, tail, memories) : tail;
+  return isMarked(settings) ? textsOf(history, tail, memories) : tail;
 }
 
 /** Only what was said: no calls, results or reasoning. Answers that become neighbours are joined. */

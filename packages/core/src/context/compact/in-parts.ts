@@ -38,7 +38,7 @@ export interface Piece {
 }
 
 /** Whether a message is too large to be summarised at all. */
-export function isOversized(tokens: number, window: number): boolean {
+export function isTooLargeToRead(tokens: number, window: number): boolean {
   return tokens * stagedBounds.safety > window * stagedBounds.oversized;
 }
 
@@ -46,13 +46,13 @@ export function isOversized(tokens: number, window: number): boolean {
 export function chunkRatio(pieces: readonly Piece[], window: number): number {
   const { safety, baseChunk, minChunk } = stagedBounds;
   if (pieces.length === 0) return baseChunk;
-  const average = (sumOf(pieces) / pieces.length) * safety;
+  const average = (tokensOf(pieces) / pieces.length) * safety;
   const share = average / window;
   return share > 0.1 ? Math.max(minChunk, baseChunk - Math.min(share * 2, baseChunk - minChunk)) : baseChunk;
 }
 
 /** The parts to summarise: one if the text fits into the window together with the summary, else as many as needed. */
-export function partsOf(
+export function splitInParts(
   pieces: readonly Piece[],
   window: number,
   answerTokens: number,
@@ -61,7 +61,7 @@ export function partsOf(
   const last = pieces.at(-1);
   if (first === undefined || last === undefined) return [];
   const { safety, overheadTokens, minMessagesToSplit, parts, minChunk } = stagedBounds;
-  const total = sumOf(pieces);
+  const total = tokensOf(pieces);
   const fitting = fittingTokens(window, answerTokens);
   if (total <= fitting || pieces.length < minMessagesToSplit)
     return [{ from: first.index, to: last.index + 1 }];
@@ -104,4 +104,4 @@ export function joinedCharacters(parts: number, window: number, answerTokens: nu
   return Math.max(200, Math.floor((fittingTokens(window, answerTokens) * leastCharacters) / parts));
 }
 
-const sumOf = (pieces: readonly Piece[]): number => pieces.reduce((sum, piece) => sum + piece.tokens, 0);
+const tokensOf = (pieces: readonly Piece[]): number => pieces.reduce((sum, piece) => sum + piece.tokens, 0);

@@ -4,6 +4,8 @@
 // instead of one. It is limited in number and in bytes. Dropped entries are counted. The least important kind is dropped
 // first (a file can be read again, a decision cannot be made again), and of a kind the oldest.
 
+import { headOf } from "../../text/size.ts";
+
 /** One thing that a tool did or learnt. `hash` is `sha256:` and hexadecimal digits; absent if the file was too large to hash. */
 export type LedgerEntry =
   | { kind: "file_read"; path: string; hash?: string }
@@ -98,7 +100,7 @@ function line(text: string, limit: number): string {
 }
 
 function cut(text: string, limit: number): string {
-  return text.length <= limit ? text.toWellFormed() : `${text.slice(0, limit - 1).toWellFormed()}…`;
+  return text.length <= limit ? text.toWellFormed() : `${headOf(text, limit - 1).toWellFormed()}…`;
 }
 
 /** Identifies an entry among those of its kind. */

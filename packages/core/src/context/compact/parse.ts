@@ -4,6 +4,7 @@
 // end, whatever it contains; everything that is not one of our tags is text.
 
 import { splitThoughts } from "../../prompt/thoughts.ts";
+import { headOf } from "../../text/size.ts";
 import type { CompactionSettings } from "./settings.ts";
 
 export interface Summary {
@@ -48,12 +49,15 @@ export function readEarlier(text: string): Summary | undefined {
   return text.trim() === "" ? undefined : readStructured(text);
 }
 
+/** Characters of a token, at most as a rule: a summary within its limit of tokens is not cut. */
+const mostInToken = 5;
+
 /** Cuts a summary that exceeds its limit: memories must not grow from one compaction to the next. */
 function bounded(parsed: Summary, settings: CompactionSettings): Summary {
   if (settings.summaryMaxTokens === null) return parsed;
-  const most = settings.summaryMaxTokens * 5;
+  const most = settings.summaryMaxTokens * mostInToken;
   const cut = (text: string): string =>
-    text.length <= most ? text : `${text.slice(0, most).toWellFormed()}\n[cut at ${most} characters]`;
+    text.length <= most ? text : `${headOf(text, most)}\n[cut at ${most} characters]`;
   return {
     ...parsed,
     summary: cut(parsed.summary),
@@ -155,9 +159,7 @@ function itemsOf(text: string): string[] {
   }
   return [...new Set(items)]
     .slice(0, maxItems)
-    .map((item) =>
-      item.length <= maxItemCharacters ? item : `${item.slice(0, maxItemCharacters).toWellFormed()}…`,
-    );
+    .map((item) => (item.length <= maxItemCharacters ? item : `${headOf(item, maxItemCharacters)}…`));
 }
 
 /** A structured summary in its tags, without empty sections. In text that looks like one of our tags, `<` becomes `‹`. */

@@ -7,14 +7,14 @@ import type { Message } from "../../message.ts";
 import type { MessageList } from "../../model.ts";
 import {
   earlierCharacters,
-  isOversized,
+  isTooLargeToRead,
   joinedCharacters,
   type Measure,
   type Piece,
-  partsOf,
+  splitInParts,
 } from "./in-parts.ts";
 import { isGoOn, memoriesOf } from "./memory.ts";
-import type { CompactionSettings } from "./settings.ts";
+import { type CompactionSettings, isMarked } from "./settings.ts";
 import { messageText, omittedText } from "./transcript.ts";
 import { unitStarts } from "./units.ts";
 
@@ -69,55 +69,24 @@ export function planCompaction(
   settings: CompactionSettings,
   facts: CompactionFacts,
 ): CompactionPlan | undefined {
-  const { estimator } = facts;
-  const sizes = Array.from(history, (message) => Math.max(0, estimator(message)));
-  const estimated = sizes.reduce((sum, size) => sum + size, 0);
-  const used = Math.max(0, (facts.used ?? 0) - (facts.overhead ?? 0));
-  const scale = estimated > 0 && used > estimated ? used / estimated : 1;
-  const before = Math.ceil(estimated * scale);
-  const window = facts.window ?? Math.max(1, before);
+  const sizes = sizesOf(history, facts);
+  const { before, scale, used } = sizes;
+  const stays = stayingIn(history, settings, sizes, facts.window ?? Math.max(1, before));
+  if (!mayHelp(history, settings, sizes, stays)) return undefined;
 
-  const tagged = settings.format === "tagged";
-  const { indices: memories } = memoriesOf(history, settings);
-  const isOurs = (at: number): boolean => memories.has(at) || (tagged && isGoOn(history, at, memories));
-  const users = indicesOf(history, (message, at) => message.role === "user" && !isOurs(at));
-  const turn = settings.keepTurns === 0 ? history.length : (users.at(-settings.keepTurns) ?? 0);
-  const keepFrom = tagged
-    ? turn
-    : tailStart(history, sizes, turn, (settings.keepShare * window) / scale, (0.5 * window) / scale);
-  const pinned = settings.keepTask
-    ? pinnedOf(history, users, sizes, (saidShare * window) / scale).filter((at) => at < keepFrom)
-    : [];
-
-  const kept = new Set(pinned);
-  const marked = tagged && settings.form === "marked";
-  const told = marked
-    ? toldBefore(history, sizes, { keepFrom, isOurs, room: (settings.keepShare * window) / scale })
-    : [];
-  const gone = indicesOf(
-    history,
-    (message, at) =>
-      message.role !== "system" && !kept.has(at) && (at < keepFrom || memories.has(at) || told.includes(at)),
-  );
-  const thinned = marked ? thinnedOf(history, keepFrom, memories) : [];
-  const least = settings.minGain === null ? -1 : settings.minGain * estimated;
-  const most = [...gone, ...thinned].reduce((sum, at) => sum + (sizes[at] as number), 0);
-  const fresh = [...gone.filter((at) => !memories.has(at)), ...thinned];
-  if (fresh.length === 0 && !(tagged && settings.minGain === null)) return undefined;
-  if (most <= least) return undefined;
-
+  const { keepFrom, pinned, told, memories } = stays;
   // The tagged format summarises everything, because its last turns lose their calls or are sent twice.
-  const end = tagged ? history.length : keepFrom;
+  const end = settings.format === "tagged" ? history.length : keepFrom;
   const reading = facts.summariserWindow ?? facts.window ?? (used > 0 ? before : Number.POSITIVE_INFINITY);
   const resultCharacters = cutFor(settings, reading);
   // For texts that an estimator knows badly, the real count is up to about three times the estimate; a larger `scale` has
   // other causes than the history's text.
-  const measure: Measure = (message) => Math.ceil(estimator(message) * Math.min(scale, 3));
+  const measure: Measure = (message) => Math.ceil(facts.estimator(message) * Math.min(scale, 3));
   const read = indicesOf(history, (_message, at) => at < end && !memories.has(at));
   const { pieces, omitted } = readOf(history, read, { measure, reading, resultCharacters });
   if (pieces.length === 0 && (omitted.length === 0 || settings.onFailure === "keep")) return undefined;
   const answerTokens = settings.summaryMaxTokens ?? 8192;
-  const parts = partsOf(pieces, reading, answerTokens);
+  const parts = splitInParts(pieces, reading, answerTokens);
   return {
     length: history.length,
     parts,
@@ -135,6 +104,74 @@ export function planCompaction(
         : null,
     earlierCharacters: Number.isFinite(reading) ? earlierCharacters(reading) : null,
   };
+}
+
+/** How large a history is. */
+interface Sizes {
+  /** Of each message, estimated. */
+  each: readonly number[];
+  /** All of them. */
+  estimated: number;
+  /** As the provider counted the history; 0: it did not. */
+  used: number;
+  scale: number;
+  before: number;
+}
+
+function sizesOf(
+  history: MessageList,
+  { estimator, used: counted = 0, overhead = 0 }: CompactionFacts,
+): Sizes {
+  const each = Array.from(history, (message) => Math.max(0, estimator(message)));
+  const estimated = each.reduce((sum, size) => sum + size, 0);
+  const used = Math.max(0, counted - overhead);
+  const scale = estimated > 0 && used > estimated ? used / estimated : 1;
+  return { each, estimated, used, scale, before: Math.ceil(estimated * scale) };
+}
+
+/** What of a history stays, and what it has of earlier compactions. */
+interface Staying extends Pick<CompactionPlan, "keepFrom" | "pinned" | "told"> {
+  memories: ReadonlySet<number>;
+}
+
+function stayingIn(
+  history: MessageList,
+  settings: CompactionSettings,
+  { each: sizes, scale }: Sizes,
+  window: number,
+): Staying {
+  const tagged = settings.format === "tagged";
+  const { indices: memories } = memoriesOf(history, settings);
+  const isOurs = (at: number): boolean => memories.has(at) || (tagged && isGoOn(history, at, memories));
+  const users = indicesOf(history, (message, at) => message.role === "user" && !isOurs(at));
+  const turn = settings.keepTurns === 0 ? history.length : (users.at(-settings.keepTurns) ?? 0);
+  const room = (settings.keepShare * window) / scale;
+  const keepFrom = tagged ? turn : tailStart(history, sizes, turn, room, (0.5 * window) / scale);
+  const pinned = settings.keepTask
+    ? pinnedOf(history, users, sizes, (saidShare * window) / scale).filter((at) => at < keepFrom)
+    : [];
+  const told = isMarked(settings) ? toldBefore(history, sizes, { keepFrom, isOurs, room }) : [];
+  return { keepFrom, pinned, told, memories };
+}
+
+/** Whether enough of a history goes, and not only what an earlier compaction put there. */
+function mayHelp(
+  history: MessageList,
+  settings: CompactionSettings,
+  { each: sizes, estimated }: Sizes,
+  { keepFrom, pinned, told, memories }: Staying,
+): boolean {
+  const kept = new Set(pinned);
+  const gone = indicesOf(
+    history,
+    (message, at) =>
+      message.role !== "system" && !kept.has(at) && (at < keepFrom || memories.has(at) || told.includes(at)),
+  );
+  const thinned = isMarked(settings) ? thinnedOf(history, keepFrom, memories) : [];
+  const least = settings.minGain === null ? -1 : settings.minGain * estimated;
+  const most = [...gone, ...thinned].reduce((sum, at) => sum + (sizes[at] as number), 0);
+  const isAnyNew = thinned.length > 0 || gone.some((at) => !memories.has(at));
+  return most > least && (isAnyNew || (settings.format === "tagged" && settings.minGain === null));
 }
 
 /** The oldest answers of a turn that was compacted before, if they exceed their share: a long turn must not fill the window. */
@@ -177,7 +214,7 @@ function readOf(
     const text = messageText(message, resultCharacters, index === history.length - 1);
     if (text === "") continue;
     const tokens = measure({ role: "user", content: [{ type: "text", text }] });
-    if (isOversized(tokens, reading)) omitted.push({ index, note: omittedText(message, tokens) });
+    if (isTooLargeToRead(tokens, reading)) omitted.push({ index, note: omittedText(message, tokens) });
     else pieces.push({ index, tokens });
   }
   return { pieces, omitted };

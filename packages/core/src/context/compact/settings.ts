@@ -88,6 +88,10 @@ export type CompactionSettings = {
   [name in Exclude<keyof CompactionOptions, "model" | "form">]-?: Exclude<CompactionOptions[name], undefined>;
 } & { model?: string; form: "marked" | "plain" };
 
+/** Whether the tail keeps only what was said, and the memory's messages begin with marks. */
+export const isMarked = ({ format, form }: Pick<CompactionSettings, "format" | "form">): boolean =>
+  format === "tagged" && form === "marked";
+
 const summarise =
   "Summarize the conversation so it can be continued later. Focus on decisions, results, constraints, and next steps. Keep it concise and factual.";
 const retain =

@@ -2,16 +2,8 @@
 //
 // They are remembered for the session; otherwise each of its runs would send them once more, and be refused in the same way.
 
-import type { Repair } from "../../errors.ts";
-import { type FileRepair, isOfFiles, leftOutFiles, withoutRefused } from "../request/omissions.ts";
+import { isOfFiles, leftOutFiles, withoutRefused } from "../request/omissions.ts";
 import { modelInUse, type Run, type State } from "../state.ts";
-
-/** What a session knows of a model's refused files. */
-export interface RefusedFiles {
-  readonly files: ReadonlySet<FileRepair>;
-  /** What the run had left out when it was learnt: the same list teaches nothing new. */
-  readonly dropped: readonly Repair[];
-}
 
 /** The refused files after an answer to a request without some of the history's files. */
 export function refusedFilesOf(

@@ -10,7 +10,7 @@ import { oncePer } from "../../once-per.ts";
 import { Log } from "../log.ts";
 import { modelInUse, type RunState } from "../state.ts";
 
-export type FileRepair = Extract<Repair, `file.${string}`>;
+type FileRepair = Extract<Repair, `file.${string}`>;
 type OldFilesRepair = Extract<Repair, `files.last.${number}`>;
 /** What to leave out of messages. */
 type PartRepair = "reasoning" | "files" | FileRepair | OldFilesRepair;

@@ -40,8 +40,8 @@ const given = needed(
     value.every((one: unknown) => typeof one === "string" || (isObject(one) && one.role === "user")),
 );
 
-/** The session that asks. It is set once the agent has opened it. */
-interface Asking {
+/** The session that what was pulled is queued in. It is set once the agent has opened it. */
+interface Opened {
   session?: Session;
 }
 
@@ -50,74 +50,32 @@ interface Asking {
  * run with its error; the answer that was there is kept. A fork of the session asks for its own messages.
  */
 export async function steerableSession(id: string, options: SteerableSessionOptions): Promise<Session> {
-  const asking: Asking = {};
-  return withForks(await new Agent(pulling(options, asking)).open(id), options, asking);
+  const opened: Opened = {};
+  return withForks(await new Agent(pulling(options, opened)).open(id), options, opened);
 }
 
 /** A fork has hooks and models of its own, so what it pulls is queued in the fork. */
-function withForks(session: Session, options: SteerableSessionOptions, asking: Asking): Session {
-  asking.session = session;
+function withForks(session: Session, options: SteerableSessionOptions, opened: Opened): Session {
+  opened.session = session;
   const plain = session.fork.bind(session);
   const fork: Session["fork"] = async (id, given = {}) => {
     const { hooks = options.hooks, ...more } = given.agent ?? {};
     const model = given.model ?? options.model;
     const others = { ...options, model, agent: { ...options.agent, ...more } };
     const own = hooks === undefined ? others : { ...others, hooks };
-    const next: Asking = {};
-    const { hooks: asks = {}, adapt = {} } = pulling(own, next);
-    return withForks(await plain(id, { ...given, agent: { ...more, hooks: asks, adapt } }), own, next);
+    const next: Opened = {};
+    const { hooks: pulls = {}, adapt = {} } = pulling(own, next);
+    return withForks(await plain(id, { ...given, agent: { ...more, hooks: pulls, adapt } }), own, next);
   };
   session.fork = fork;
   return session;
 }
 
 /** The options of the agent of one session. */
-function pulling(options: SteerableSessionOptions, opened: Asking): AgentOptions {
+function pulling(options: SteerableSessionOptions, opened: Opened): AgentOptions {
   const { getSteeringMessages, getFollowUpMessages, agent: more = {}, ...rest } = options;
   const { hooks = {} } = rest;
-  const sources = {
-    steer: ["getSteeringMessages", getSteeringMessages],
-    followUp: ["getFollowUpMessages", getFollowUpMessages],
-  } as const;
-  const ask = async (lane: "steer" | "followUp"): Promise<boolean> => {
-    const [source, pull] = sources[lane];
-    try {
-      const messages = (await pull?.()) ?? [];
-      const fault = given(messages);
-      if (fault !== undefined) throw invalidRequest(fault.says);
-      for (const one of messages) opened.session?.[lane](typeof one === "string" ? one : one.content);
-      return messages.length > 0;
-    } catch (thrown) {
-      throw new RondoError("internal", `${source} failed: ${messageOf(thrown)}`, { cause: thrown });
-    }
-  };
-  /**
-   * @param isTold whether a hook is asked after the answer, which can throw the failure then: a source that fails must not
-   * cost the run its answer
-   */
-  const askAtEnd = async (isTold: boolean): Promise<void> => {
-    const { run } = opened.session?.state ?? {};
-    // A summary is an answer too, but it ends no run.
-    if (run?.compacting !== undefined) return;
-    try {
-      if (!(await ask("steer"))) await ask("followUp");
-    } catch (thrown) {
-      if (!isTold || run?.finishAsked === true) throw thrown;
-      failure ??= thrown;
-    }
-  };
-  let failure: unknown;
-  const tellFailure = (): void => {
-    const thrown = failure;
-    failure = undefined;
-    if (thrown !== undefined) throw thrown;
-  };
-  // The tool has done its work: a source that fails after it must not spoil its result.
-  const askAfterCall = (): Promise<boolean> =>
-    ask("steer").catch((thrown: unknown) => {
-      failure ??= thrown;
-      return false;
-    });
+  const sources = new Sources({ getSteeringMessages, getFollowUpMessages }, opened);
   return {
     ...steerable({
       ...rest,
@@ -125,31 +83,99 @@ function pulling(options: SteerableSessionOptions, opened: Asking): AgentOptions
         ...hooks,
         async afterTool(call, result, context) {
           const said = await hooks.afterTool?.(call, result, context);
-          await askAfterCall();
+          await sources.askAfterCall();
           return said;
         },
         async beforeTool(call, context) {
           // A call that could not run still counts as a call before this one. A call that is then skipped is not shown to
           // the user's hook.
-          if (isBehindOneThatNeverRan(opened.session, call) && (await askAfterCall())) return undefined;
+          if (isBehindOneThatNeverRan(opened.session, call) && (await sources.askAfterCall()))
+            return undefined;
           return hooks.beforeTool?.(call, context);
         },
         async prepareStep(step, context) {
-          // Before the first step there was no call: a failure of an earlier call ended with its run.
-          if (step.step === 1) failure = undefined;
-          tellFailure();
-          await ask("steer");
+          await sources.askBeforeStep(step.step);
           return hooks.prepareStep?.(step, context);
         },
         onFinish(run, context) {
-          tellFailure();
+          sources.throwFailure();
           return hooks.onFinish?.(run, context);
         },
       },
     }),
     ...more,
-    adapt: { ...more.adapt, model: (model) => asking(more.adapt?.model?.(model) ?? model, askAtEnd) },
+    adapt: {
+      ...more.adapt,
+      model: (model) =>
+        askingAtEnd(more.adapt?.model?.(model) ?? model, (isTold) => sources.askAtEnd(isTold)),
+    },
   };
+}
+
+type Source = "getSteeringMessages" | "getFollowUpMessages";
+type Pulls = { readonly [source in Source]: PullMessages | undefined };
+
+/** Both sources of a session, and what failed in them. */
+class Sources {
+  readonly #pulls: Pulls;
+  readonly #opened: Opened;
+  /** Why a source failed, until a hook can throw it: it must cost neither a call its result nor a run its answer. */
+  #failure: unknown;
+
+  constructor(pulls: Pulls, opened: Opened) {
+    this.#pulls = pulls;
+    this.#opened = opened;
+  }
+
+  async askBeforeStep(step: number): Promise<void> {
+    // Before the first step there was no call: a failure of an earlier call ended with its run.
+    if (step === 1) this.#failure = undefined;
+    this.throwFailure();
+    await this.#ask("getSteeringMessages", "steer");
+  }
+
+  /** The tool has done its work: a source that fails after it must not spoil its result. Returns whether there were messages. */
+  askAfterCall(): Promise<boolean> {
+    return this.#ask("getSteeringMessages", "steer").catch((thrown: unknown) => {
+      this.#failure ??= thrown;
+      return false;
+    });
+  }
+
+  /** @param isTold whether a hook is asked after the answer, which can throw the failure then */
+  async askAtEnd(isTold: boolean): Promise<void> {
+    const { run } = this.#opened.session?.state ?? {};
+    // A summary is an answer too, but it ends no run.
+    if (run?.compacting !== undefined) return;
+    try {
+      if (!(await this.#ask("getSteeringMessages", "steer")))
+        await this.#ask("getFollowUpMessages", "followUp");
+    } catch (thrown) {
+      if (!isTold || run?.finishAsked === true) throw thrown;
+      this.#failure ??= thrown;
+    }
+  }
+
+  /** @throws what failed earlier, once */
+  throwFailure(): void {
+    const thrown = this.#failure;
+    this.#failure = undefined;
+    if (thrown !== undefined) throw thrown;
+  }
+
+  /** Queues what a source has now. Returns whether that was anything. */
+  async #ask(source: Source, lane: "steer" | "followUp"): Promise<boolean> {
+    const pull = this.#pulls[source];
+    try {
+      const messages = (await pull?.()) ?? [];
+      const fault = given(messages);
+      if (fault !== undefined) throw invalidRequest(fault.says);
+      for (const one of messages) this.#opened.session?.[lane](typeof one === "string" ? one : one.content);
+      return messages.length > 0;
+    } catch (thrown) {
+      throw new RondoError("internal", `${source} failed: ${messageOf(thrown)}`, { cause: thrown });
+    }
+  }
 }
 
 /** Whether the call before this one, in the order of the answer, got its result without running. */
@@ -159,7 +185,7 @@ function isBehindOneThatNeverRan(session: Session | undefined, { key }: CallView
 }
 
 /** The same model, but before it returns an answer that would end the run, it asks for messages. */
-function asking(model: Model, ask: (isTold: boolean) => Promise<void>): Model {
+function askingAtEnd(model: Model, ask: (isTold: boolean) => Promise<void>): Model {
   return {
     ...modelFace(model),
     async call(request, io) {

@@ -4,15 +4,15 @@ import type { Fact } from "../loop/records.ts";
 import type { Queued, State } from "../loop/state.ts";
 
 /** The messages that wait, the oldest first. @param unwritten facts that were handed in, and are not in the records yet */
-export function waitingWords({ inbox, seen }: State, unwritten: readonly Fact[]): Queued[] {
-  let words = [...inbox];
+export function waitingMessages({ inbox, seen }: State, unwritten: readonly Fact[]): Queued[] {
+  let waiting = [...inbox];
   const known = new Set<string>();
   for (const fact of unwritten) {
     if (fact.type === "queued" && !seen.has(fact.id) && !known.has(fact.id)) {
       known.add(fact.id);
-      words.push({ id: fact.id, lane: fact.lane, message: fact.message });
+      waiting.push({ id: fact.id, lane: fact.lane, message: fact.message });
     }
-    if (fact.type === "withdrawn") words = words.filter(({ id }) => id !== fact.id);
+    if (fact.type === "withdrawn") waiting = waiting.filter(({ id }) => id !== fact.id);
   }
-  return words;
+  return waiting;
 }
