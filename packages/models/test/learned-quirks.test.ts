@@ -398,6 +398,18 @@ describe("a refusal reveals a quirk", () => {
     expect(by({ message }, { plainReasoning: true })).toBeUndefined();
   });
 
+  it("a user may not speak after results, whatever the protocol of the server that says so", () => {
+    const message = "Unexpected role 'user' after role 'tool'";
+    for (const [codec, quirk] of [
+      [openaiResponses, { bridgeToolUser: true }],
+      [anthropicMessages, { resultsAlone: true }],
+      [bedrockConverse, { resultsAlone: true }],
+    ] as const) {
+      expect(toldBy(codec)({ message })).toEqual(quirk);
+      expect(toldBy(codec)({ message }, quirk)).toBeUndefined();
+    }
+  });
+
   it("a setting is unknown, if the code says so; a refused value is not a quirk", () => {
     const message = "Unsupported parameter: 'temperature' is not supported with this model.";
     const code = "unsupported_parameter";

@@ -12,6 +12,7 @@ import {
   refusesAnswerLast,
   refusesLaterSystem,
   refusesNeighbours,
+  refusesUserAfterResults,
 } from "../refusals/roles.ts";
 import { plainerSchemas, refusesGrammars, refusesStrict } from "../refusals/schema.ts";
 import { classifyHttpError } from "../transport/errors.ts";
@@ -152,6 +153,7 @@ function learnedOfTemplate(
   if (systemRole === "user") return { systemRole, systemFirstOnly: true, alternate: true };
   if (systemRole !== undefined) return { systemRole };
   if (!compat.noAssistantLast && refusesAnswerLast.test(words)) return { noAssistantLast: true };
+  if (!compat.bridgeToolUser && refusesUserAfterResults.test(words)) return { bridgeToolUser: true };
   if (!compat.alternate && refusesNeighbours.test(words)) return { alternate: true, systemFirstOnly: true };
   return !compat.systemFirstOnly && refusesLaterSystem.test(words) ? { systemFirstOnly: true } : undefined;
 }

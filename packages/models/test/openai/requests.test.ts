@@ -116,6 +116,7 @@ describe("every canonical conversation becomes a request that the server accepts
       [openaiChat, chat({ singleCalls: true })],
       [openaiChat, chat({}, { facts: { offersInPlace: true } })],
       [openaiResponses, responses()],
+      [openaiResponses, responses({ alternate: true, bridgeToolUser: true, toolFiles: false })],
       [openaiResponses, responses({}, { facts: { offersInPlace: true } })],
     ];
     const turns = fc.array(

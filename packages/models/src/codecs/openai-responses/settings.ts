@@ -32,6 +32,8 @@ export interface OpenaiResponsesCompat {
   systemFirstOnly: boolean;
   /** Roles must alternate: neighbours of the same role are merged. Default: false (F128). */
   alternate: boolean;
+  /** Results must be followed by an answer, not by a user: a short one is added. Default: false (F046). */
+  bridgeToolUser: boolean;
   /** The input must not end with an answer: a short user message is added. Default: false (F127). */
   noAssistantLast: boolean;
   /** Whether a call may be forced. Default: true (F135). */
@@ -77,6 +79,7 @@ export function responsesCompat(target: Target): OpenaiResponsesCompat {
     instructions: given.instructions !== false && given.systemRole !== "user",
     systemFirstOnly: given.systemFirstOnly === true,
     alternate: given.alternate === true,
+    bridgeToolUser: given.bridgeToolUser === true,
     noAssistantLast: given.noAssistantLast === true,
     forcedChoice: given.forcedChoice !== false && given.forcedChoice !== "never",
     toolFiles: given.toolFiles !== false,
