@@ -271,6 +271,14 @@ describe("a refusal reveals a quirk", () => {
     expect(told({ message }, { toolNames: true })).toBeUndefined();
   });
 
+  it.each([openaiChat, openaiResponses])("a $ref in a result must be spelt", (codec) => {
+    const of = toldBy(codec);
+    const message =
+      "The referenced name `#/a` in function_response.response does not match to a display_name in the function_response.parts.";
+    expect(of({ message })).toEqual({ spellRefs: true });
+    expect(of({ message }, { spellRefs: true })).toBeUndefined();
+  });
+
   it.each([
     "No user query found in messages.",
     "First message must be from user",

@@ -25,6 +25,7 @@ import { ResponsesDecoder } from "./openai-responses/decode.ts";
 import { ResponsesEncoder } from "./openai-responses/encode.ts";
 import { unmetRequest } from "./openai-responses/requests.ts";
 import { type OpenaiResponsesCompat, responsesCompat } from "./openai-responses/settings.ts";
+import { looksUpRefs } from "./spelt-refs.ts";
 import { withRepair } from "./with-repair.ts";
 
 /** OpenAI Responses, and servers that speak it (Azure, xAI, LM Studio). */
@@ -154,6 +155,7 @@ function learnedOfTemplate(
   if (systemRole !== undefined) return { systemRole };
   if (!compat.noAssistantLast && refusesAnswerLast.test(words)) return { noAssistantLast: true };
   if (!compat.bridgeToolUser && refusesUserAfterResults.test(words)) return { bridgeToolUser: true };
+  if (!compat.spellRefs && looksUpRefs.test(words)) return { spellRefs: true };
   if (!compat.alternate && refusesNeighbours.test(words)) return { alternate: true, systemFirstOnly: true };
   return !compat.systemFirstOnly && refusesLaterSystem.test(words) ? { systemFirstOnly: true } : undefined;
 }

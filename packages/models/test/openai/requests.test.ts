@@ -36,7 +36,7 @@ describe("every canonical conversation becomes a request that the server accepts
     ["a Llama", { singleCalls: true, alternate: true, systemFirstOnly: true }, { alternate: true }],
     [
       "a Qwen's template",
-      { objectArguments: true, toolNames: true, systemFirstOnly: true, needsUser: true },
+      { objectArguments: true, toolNames: true, spellRefs: true, systemFirstOnly: true, needsUser: true },
       { objectArguments: true },
     ],
     ["a DeepSeek", { echoReasoning: "reasoning_content", reasoningFill: "" }, {}],

@@ -12,6 +12,7 @@ import { refusesUserAfterResults } from "../../refusals/roles.ts";
 import { plainerSchemas, refusesGrammars, refusesStrict } from "../../refusals/schema.ts";
 import { tellsInPlace } from "../in-place.ts";
 import { lacksLevels } from "../levels.ts";
+import { looksUpRefs } from "../spelt-refs.ts";
 import { lacksSignature } from "../thought-signatures.ts";
 import { chatCompat, type OpenaiChatCompat } from "./compat.ts";
 import { learnedOfTemplate } from "./templates.ts";
@@ -38,6 +39,7 @@ const lessons: readonly (readonly [words: RegExp, quirk: Partial<OpenaiChatCompa
   // Gemini behind this protocol requires the tool's name with a result.
   [/function_response\.name: name cannot be empty/i, { toolNames: true }],
   [lacksSignature, { signCalls: true }],
+  [looksUpRefs, { spellRefs: true }],
   // Mistral's own rules, for one of its models under another name: its ids (F055), and the order of roles (F046).
   [/must be a-z, A-Z, 0-9, with a length of 9\b/i, { idForm: "mistral9" }],
   [refusesUserAfterResults, { bridgeToolUser: true }],

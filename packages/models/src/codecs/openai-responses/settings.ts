@@ -34,6 +34,8 @@ export interface OpenaiResponsesCompat {
   alternate: boolean;
   /** Results must be followed by an answer, not by a user: a short one is added. Default: false (F046). */
   bridgeToolUser: boolean;
+  /** A `$ref` in a result is spelt `dollar_ref`, because Gemini reads it as the name of a file. Default: false (F120). */
+  spellRefs: boolean;
   /** The input must not end with an answer: a short user message is added. Default: false (F127). */
   noAssistantLast: boolean;
   /** Whether a call may be forced. Default: true (F135). */
@@ -80,6 +82,7 @@ export function responsesCompat(target: Target): OpenaiResponsesCompat {
     systemFirstOnly: given.systemFirstOnly === true,
     alternate: given.alternate === true,
     bridgeToolUser: given.bridgeToolUser === true,
+    spellRefs: given.spellRefs === true,
     noAssistantLast: given.noAssistantLast === true,
     forcedChoice: given.forcedChoice !== false && given.forcedChoice !== "never",
     toolFiles: given.toolFiles !== false,
