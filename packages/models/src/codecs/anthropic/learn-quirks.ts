@@ -73,13 +73,14 @@ export function learned({ status, body }: ErrorResponse, target: Target): Compat
   // A server that translates for a model of Mistral's (F046).
   if ((refuses || status === 500) && refusesUserAfterResults.test(words))
     return unless(compat, "resultsAlone", true);
+  // A pattern, a keyword of another draft, or one that a local server has no grammar for. Which tool it belongs to changes
+  // with the list.
+  const plainSchemas = refuses || status === 500 ? plainerSchemas(words, compat?.plainSchemas) : undefined;
+  if (plainSchemas !== undefined) return { ...compat, plainSchemas };
   if (!refuses) return undefined;
   if (deferral.test(words) && tellsInPlace(target)) return { ...compat, offersInPlace: false };
   const block = refusedBlock.exec(words)?.[1];
   if (block !== undefined && !ownBlocks.has(block)) return withoutBlocks(block, compat);
-  // A pattern, a keyword of another draft. Which tool it belongs to changes with the list.
-  const plainSchemas = plainerSchemas(words, compat?.plainSchemas);
-  if (plainSchemas !== undefined) return { ...compat, plainSchemas };
   if (boundThinking.test(words)) return unless(compat, "unbindsThinking", true);
   if (forcedTool.test(words)) return unless(compat, "forcedTools", false);
   const lacking = lacksLevels(words, target);
