@@ -180,6 +180,7 @@ describe("a refusal reveals a quirk", () => {
     "Failed to initialize samplers: failed to parse grammar",
     'Grammar error: Unimplemented keys: ["propertyNames"]',
     "Grammar error: Unknown format: uri",
+    "Failed to compile structural_tag grammar: Regex parsing error at position 2",
     "Unable to generate parser for this template. JSON schema conversion failed:\nUnrecognized schema: true",
     "Unable to generate parser for this template. Automatic parser generation failed: error parsing grammar",
     "Invalid JSON schema: regex lookaround is not supported. Found at $.properties.email.pattern.",
