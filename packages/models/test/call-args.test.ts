@@ -158,6 +158,12 @@ describe("arguments that are no JSON any more because of what a gateway added", 
     ["the same once more", '{"city":"Oslo"}{"city":"Oslo"}'],
     ["the same twice more", '{"city":"Oslo"}\n{"city":"Oslo"} {"city":"Oslo"}'],
     ["both", '{}{"city":"Oslo"}{"city":"Oslo"}'],
+    ["a fence around it", '```json\n{"city":"Oslo"}\n```'],
+    [
+      "what DeepSeek writes around it",
+      '```json\n{"city":"Oslo"}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>',
+    ],
+    ["its tokens alone", '{"city":"Oslo"}<｜tool▁call▁end｜>'],
   ])("are what they were: %s", (_what, given) => {
     expect(inChat(given)).toEqual([
       expect.objectContaining({ rawArgs: '{"city":"Oslo"}', args: { city: "Oslo" } }),
@@ -170,6 +176,8 @@ describe("arguments that are no JSON any more because of what a gateway added", 
     ["only empty ones", "{}{}"],
     ["anything else behind it", '{"city":"Oslo"}</tool_call>'],
     ["an empty one behind it", '{"city":"Oslo"}{}'],
+    ["words behind its fence", '{"city":"Oslo"}\n``` no'],
+    ["half of it in a fence", '```json\n{"city":"Os\n```'],
   ])("do not run where it cannot be known: %s", (_what, given) => {
     expect(inChat(given)).toEqual([
       expect.objectContaining({

@@ -178,6 +178,9 @@ describe("a refusal reveals a quirk", () => {
 
   it.each([
     "Failed to initialize samplers: failed to parse grammar",
+    'Grammar error: Unimplemented keys: ["propertyNames"]',
+    "Grammar error: Unknown format: uri",
+    "Failed to compile structural_tag grammar: Regex parsing error at position 2",
     "Unable to generate parser for this template. JSON schema conversion failed:\nUnrecognized schema: true",
     "Unable to generate parser for this template. Automatic parser generation failed: error parsing grammar",
     "Invalid JSON schema: regex lookaround is not supported. Found at $.properties.email.pattern.",
@@ -269,6 +272,14 @@ describe("a refusal reveals a quirk", () => {
   ])("a result must have its tool's name: %s", (message) => {
     expect(told({ message })).toEqual({ toolNames: true });
     expect(told({ message }, { toolNames: true })).toBeUndefined();
+  });
+
+  it.each([openaiChat, openaiResponses])("a $ref in a result must be spelt", (codec) => {
+    const of = toldBy(codec);
+    const message =
+      "The referenced name `#/a` in function_response.response does not match to a display_name in the function_response.parts.";
+    expect(of({ message })).toEqual({ spellRefs: true });
+    expect(of({ message }, { spellRefs: true })).toBeUndefined();
   });
 
   it.each([
@@ -396,6 +407,18 @@ describe("a refusal reveals a quirk", () => {
     const by = toldBy(openaiResponses);
     expect(by({ message })).toEqual({ plainReasoning: true });
     expect(by({ message }, { plainReasoning: true })).toBeUndefined();
+  });
+
+  it("a user may not speak after results, whatever the protocol of the server that says so", () => {
+    const message = "Unexpected role 'user' after role 'tool'";
+    for (const [codec, quirk] of [
+      [openaiResponses, { bridgeToolUser: true }],
+      [anthropicMessages, { resultsAlone: true }],
+      [bedrockConverse, { resultsAlone: true }],
+    ] as const) {
+      expect(toldBy(codec)({ message })).toEqual(quirk);
+      expect(toldBy(codec)({ message }, quirk)).toBeUndefined();
+    }
   });
 
   it("a setting is unknown, if the code says so; a refused value is not a quirk", () => {

@@ -68,18 +68,27 @@ export function argsIn(call: object, own: "arguments" | "args" | "input" | "part
   return told;
 }
 
+/** The fence in which DeepSeek writes a call's arguments, and the tokens behind it. */
+const fenced: RegExp = /^\s*```(?:json)?\s*(?=\{)/;
+const fenceEnd: RegExp = /^(?:```)?(?:\s*<[|｜]tool[▁_]calls?[▁_]end[|｜]>)*$/;
+
 /**
- * What gateways add to a call's arguments, so that they are JSON no more (F090): empty objects before the real ones, and the
- * same object once more behind it. Returns the object that is meant; undefined if it cannot be known, as of two that differ.
+ * What gateways add to a call's arguments, so that they are JSON no more (F090): empty objects before the real ones, the same
+ * object once more behind it, or what a model's own notation has around it. Returns the object that is meant; undefined if it
+ * cannot be known, as of two that differ.
  */
 export function meantArgs(text: string): string | undefined {
-  const told = text.replace(/^(?:\s*\{\s*\})+\s*(?=\{)/, "").trim();
+  const told = text
+    .replace(fenced, "")
+    .replace(/^(?:\s*\{\s*\})+\s*(?=\{)/, "")
+    .trim();
   const end = told.startsWith("{") ? objectEnd(told, 0) : -1;
   if (end === -1) return undefined;
   const one = told.slice(0, end);
   let rest = told.slice(end).trimStart();
   while (rest.startsWith(one)) rest = rest.slice(end).trimStart();
-  return rest === "" && holds(objectIn(parseJson(one))) ? one : undefined;
+  if (rest === "") return holds(objectIn(parseJson(one))) ? one : undefined;
+  return fenceEnd.test(rest) && objectIn(parseJson(one)) !== undefined ? one : undefined;
 }
 
 /** Whether there are no arguments, or an empty object, as a value or as text. */

@@ -47,7 +47,8 @@ const vertex: Host = {
  * container, unless `container` says otherwise (`null`: a new one). `opaque` of a caller's own part: `cache_control`; for
  * files also `file_id`, `title`, `context`, `citations`.
  *
- * `Target.compat`: `alternate` (roles must alternate), `unsignedThinking` (reasoning is sent back without a signature),
+ * `Target.compat`: `alternate` (roles must alternate), `resultsAlone` (a user speaks only after an answer to the results),
+ * `unsignedThinking` (reasoning is sent back without a signature),
  * `thinkingFill` (the reasoning sent for a tool turn that has none), `resumesPauses: false` (a paused answer is continued
  * by a short user message, without the calls that were open in it), `containers: "turn"` (no container is named once a user
  * message followed it), `unbindsThinking` (the server leaves out earlier thinking that no longer fits what stands before

@@ -12,6 +12,7 @@ import {
   refusesAnswerLast,
   refusesLaterSystem,
   refusesNeighbours,
+  refusesUserAfterResults,
 } from "../refusals/roles.ts";
 import { plainerSchemas, refusesGrammars, refusesStrict } from "../refusals/schema.ts";
 import { classifyHttpError } from "../transport/errors.ts";
@@ -24,6 +25,7 @@ import { ResponsesDecoder } from "./openai-responses/decode.ts";
 import { ResponsesEncoder } from "./openai-responses/encode.ts";
 import { unmetRequest } from "./openai-responses/requests.ts";
 import { type OpenaiResponsesCompat, responsesCompat } from "./openai-responses/settings.ts";
+import { looksUpRefs } from "./spelt-refs.ts";
 import { withRepair } from "./with-repair.ts";
 
 /** OpenAI Responses, and servers that speak it (Azure, xAI, LM Studio). */
@@ -152,6 +154,8 @@ function learnedOfTemplate(
   if (systemRole === "user") return { systemRole, systemFirstOnly: true, alternate: true };
   if (systemRole !== undefined) return { systemRole };
   if (!compat.noAssistantLast && refusesAnswerLast.test(words)) return { noAssistantLast: true };
+  if (!compat.bridgeToolUser && refusesUserAfterResults.test(words)) return { bridgeToolUser: true };
+  if (!compat.spellRefs && looksUpRefs.test(words)) return { spellRefs: true };
   if (!compat.alternate && refusesNeighbours.test(words)) return { alternate: true, systemFirstOnly: true };
   return !compat.systemFirstOnly && refusesLaterSystem.test(words) ? { systemFirstOnly: true } : undefined;
 }

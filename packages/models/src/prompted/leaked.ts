@@ -20,9 +20,10 @@ import type { Reading } from "./read-answer.ts";
 const families = loadOnce(() => import("./native-calls.ts"));
 const reader = loadOnce(() => import("./read-answer.ts"));
 /** OpenAI's models write where a call goes; their vendor's own server leaves that in texts, too. */
-export const addresses: RegExp = /\bto=(?:functions|multi_tool_use)\.\w/;
+export const addresses: RegExp =
+  /\bto=(?:functions|multi_tool_use)\.\w|"recipient_name"\s{0,9}:\s{0,9}"(?:(?:functions|multi_tool_use)\.|mcp__)\w/;
 /** How the tokens of every family begin. */
-const mayHoldMarks = /[<[]|\bfunc|\bcall:|\bdeclaration:|\bto=|\binvoke name=|```/;
+const mayHoldMarks = /[<[]|\bfunc|\bcall:|\bdeclaration:|\bto=|\binvoke name=|"recipient_name"|```/;
 
 /** The tool called in the text of an answer without calls; undefined if it is ordinary text. */
 export async function leakedCall(
@@ -67,13 +68,13 @@ const inText = (what: string): string => `${what} stands in the answer's text, w
 /** What is wrong with an answer that ends in calls; undefined if it is fine. */
 async function leakIn(answer: AssistantMessage, request: ModelRequest): Promise<string | undefined> {
   const text = textOf(answer).trim();
-  const { firstNamed, isAddress, leftOpening, opensOnly, opensParameter } = await families();
+  const { firstNamed, isAddress, isNumbered, leftOpening, opensOnly, opensParameter } = await families();
   const begun = leftOpening.exec(text);
   if (begun === null) return undefined;
   const [mark] = begun;
   const isAnnounced = answer.stop.wire === "tool_use";
-  if (!isAnnounced && (isAbout(text.slice(0, begun.index), mark) || isSpokenOf(mark, request)))
-    return undefined;
+  const isQuoted = !isNumbered(mark) && isAbout(text.slice(0, begun.index), mark);
+  if (!isAnnounced && (isQuoted || isSpokenOf(mark, request))) return undefined;
   const leak = text.slice(begun.index);
   if (opensOnly(leak)) return "the answer's text begins a call, and the call itself is missing";
   if (opensParameter(leak)) return inText("a part of a call");

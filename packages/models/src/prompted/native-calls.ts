@@ -30,6 +30,8 @@ export const opening: RegExp = anyOf(
   /<\|(?:tool_calls?|python_tag|python_start|tool_call_start|tool_calls_section_begin|tool_call[_:]begin|action_start|START_ACTION|tools_prefix)\|>/,
   /<\|tool_call>/,
   /<[|｜]tool[▁_]calls?[▁_]begin[|｜]>/,
+  // Kimi's, where a server has no names for its tokens.
+  /<\|reserved_token_16359[57]\|>/,
   /(?:<\|message_model\|>\s{0,9}[\w.-]{0,128})?<\|content_invoke_tool_json\|>/,
   // Kimi, without what begins a call.
   /(?<![\w.:-])[\w.-]{1,128}:\d{1,9}\s{0,9}<\|tool_call_argument_begin\|>/,
@@ -46,13 +48,18 @@ export const leftOpening: RegExp = anyOf(
   /\bcall:(?=[\w.-]{1,128}\{)/,
   /<tools>(?=\s{0,9}[{[])/,
   /<parameter=(?=["']?[\w.:-]{1,128}["']?>)/,
-  /(?:\b(?:assistant|commentary)\s{1,9})?\bto=(?:functions|multi_tool_use)\.(?=\w)/,
+  /(?:\bassistant(?:\s{0,9}(?:analysis|commentary))?\s{1,9}|\b(?:analysis|commentary)\s{1,9})?\bto=(?:functions|multi_tool_use)\.(?=\w)/,
+  // The body of its wrapper for several calls, or one of those, without the wrapper's address.
+  /\{\s{0,9}(?:"tool_uses"\s{0,9}:\s{0,9}\[\s{0,9}\{\s{0,9})?"recipient_name"\s{0,9}:\s{0,9}"(?=(?:functions|multi_tool_use)\.|mcp__)/,
   // Llama's, which has no tokens: only JSON that calls itself a function, with nothing before it.
   /^\[?\s{0,9}\{\s{0,9}"type"\s{0,9}:\s{0,9}"function"\s{0,9},\s{0,9}"(?:name|function)"\s{0,9}:/,
 );
 
 /** OpenAI's address of a call, without the tokens around it. Nothing else is written so: what follows need not be readable. */
-export const isAddress = (mark: string): boolean => /\bto=/.test(mark);
+export const isAddress = (mark: string): boolean => /\bto=|"recipient_name"/.test(mark);
+
+/** Numbers in place of a token's name: what stands so before a call was generated, and not quoted. */
+export const isNumbered = (mark: string): boolean => mark.startsWith("<|reserved_");
 
 /**
  * Whether a text begins with a parameter of a call whose beginning, and with it the tool's name, is missing. Qwen's tag may
@@ -93,6 +100,7 @@ export const around: RegExp = anyOf(
   /<\|\/?(?:python_tag|python_start|python_end|tool_calls?|constrain|message|tool_call_start|tool_call_end|tool_calls_section_begin|tool_calls_section_end|action_start|plugin|action_end|START_ACTION|END_ACTION|tools_prefix|tools_suffix|calls)\|>/,
   /<\|tool_call>/,
   /<tool_call\|>/,
+  /<\|reserved_token_16359[56]\|>/,
   // Inkling writes the name twice: before the token, and in the JSON behind it.
   /(?:<\|message_model\|>\s{0,9}[\w.-]{0,128})?<\|content_invoke_tool_json\|>/,
   /(?:<\|message_sep\|>\s{0,9})?\bfunction call<\|role_sep\|>/,
@@ -120,13 +128,14 @@ export function opensOnly(text: string): boolean {
 }
 
 /** Those of them that close. */
-export const closing: RegExp = /^(?:<\/|\[\/|<\|\/|<\|close|.*(?:end|END|suffix)|<tool_call\|>)/;
+export const closing: RegExp =
+  /^(?:<\/|\[\/|<\|\/|<\|close|.*(?:end|END|suffix)|<tool_call\|>|<\|reserved_token_163596)/;
 
 /** A name and JSON, surrounded by tokens. */
 const tokenForms: readonly { head: RegExp; tail: RegExp }[] = [
   {
-    head: /<\|tool_call_begin\|>\s*(?:functions\.)?([\w.-]{1,128})(?::\d{1,9})?\s*<\|tool_call_argument_begin\|>\s*(?=\{)/y,
-    tail: /\s*<\|tool_call_end\|>/y,
+    head: /<\|(?:tool_call_begin|reserved_token_163597)\|>\s*(?:functions\.)?([\w.-]{1,128})(?::\d{1,9})?\s*<\|(?:tool_call_argument_begin|reserved_token_163598)\|>\s*(?=\{)/y,
+    tail: /\s*<\|(?:tool_call_end|reserved_token_163599)\|>/y,
   },
   {
     head: /<\|tool_call:begin\|>[\w-]{0,64}<\|tool_call:name\|>([\w.-]{1,128})<\|tool_call:args\|>\s*(?=\{)/y,

@@ -21,6 +21,10 @@ export const refusesAnswerLast: RegExp =
 export const refusesNeighbours: RegExp =
   /\b(?:roles?|messages) (?:must alternate|should be alternating)\b|\bshould alternate with assistant\b|\b(?:consecutive|adjacent|successive) (?:(?:user|assistant)(?: or (?:user|assistant))? )?messages\b|\bmessages in a row\b/i;
 
+/** Mistral's order of roles: a user may speak only after an answer to the results. */
+export const refusesUserAfterResults: RegExp =
+  /\bunexpected role [`'"\\]*user[`'"\\]* after role [`'"\\]*tool\b/i;
+
 /** The role to use for the system prompt if its role was refused; undefined if the refusal is about something else. */
 export function refusedSystemRole(
   words: string,

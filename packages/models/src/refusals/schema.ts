@@ -18,7 +18,7 @@ const ofTools: RegExp =
 const noServer: RegExp = /\bno endpoints found that can handle the requested parameters\b/i;
 /** A grammar that some servers fail to compile, or have no words for (Ollama). If it was a tool's, the output is requested in another way once, in vain. */
 const noGrammar: RegExp =
-  /failed to parse grammar|schema conversion failed|failed to initialize samplers|vocabulary required for format/i;
+  /failed to parse grammar|\bgrammar error: |\bunimplemented keys\b|failed to compile \w+ grammar|\bgrammar (?:preprocessing|compilation) (?:timed out|failed)|schema conversion failed|failed to initialize samplers|vocabulary required for format/i;
 /** A server without grammars, or without this kind: it can force nothing, neither a call, nor its arguments, nor the output. */
 const lacksGrammars: RegExp =
   /\bgrammar-based generation\b[^{}]{0,120}\bnot supported\b|\binvalid grammar specification\b|\b(?:guided|constrained) (?:decoding|generation)\b[^{}]{0,60}\bnot (?:supported|enabled|available)\b/i;
@@ -26,7 +26,7 @@ const lacksGrammars: RegExp =
 const notKept: RegExp = /\bfailed to (?:generate|validate) json\b/i;
 /** Tool schemas that the server's grammar, or its flavour of JSON Schema, cannot express (F137, F142). */
 const toolSchema: RegExp =
-  /failed to parse grammar|error parsing grammar|\blook-?(?:around|ahead|behind)\b|schema conversion failed|unrecognized schema\b|pattern must start with|invalid json schema for tool\b|json schema not supported|unsupported json schema fields|(?:schema|grammar)[^{}]{0,60}(?:features? )?not supported by (?:xgrammar|outlines|guidance)|invalid schema for function\b|\btools\[\d+\]\.function\.parameters\b[^{}]{0,40}unsupported|\bparameters[`'"\\]* is not a valid\b[^{}]{0,40}schema/i;
+  /failed to parse grammar|error parsing grammar|\bgrammar error: |\bunimplemented keys\b|failed to compile \w+ grammar|\bgrammar (?:preprocessing|compilation) (?:timed out|failed)|\blook-?(?:around|ahead|behind)\b|schema conversion failed|unrecognized schema\b|pattern must start with|invalid json schema for tool\b|json schema not supported|unsupported json schema fields|(?:schema|grammar)[^{}]{0,60}(?:features? )?not supported by (?:xgrammar|outlines|guidance)|invalid schema for function\b|\btools\[\d+\]\.function\.parameters\b[^{}]{0,40}unsupported|\bparameters[`'"\\]* is not a valid\b[^{}]{0,40}schema/i;
 /** A place in a tool's schema, as a path (Pydantic's lists, Go's members, Amazon's names) or as people put it. */
 const toolPlace: RegExp =
   /\btools?[`'"\\\].[,\s]+(?:\d+[`'"\\\].[,\s]+)?(?:\w+[`'"\\\].[,\s]+){0,2}(?:parameters|input_?schema)\b|\btoolSpec\.inputSchema\b|\binput_?schema\b|\btool(?:'s)? (?:\w+ )?schemas?\b|\b(?:function|tool) parameters? (?:json )?schema\b|\bschema (?:for|of) (?:the )?(?:tool|function)\b/gi;

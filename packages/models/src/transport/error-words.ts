@@ -140,14 +140,19 @@ export const keyWords: RegExp = phrases(
   /api[ _-]?key (?:is )?(?:not valid|invalid|expired|not found)/,
   /(?:incorrect|invalid|missing|expired) (?:x-)?api[ _-]?key/,
   /\bnot authenticated\b/,
+  // Bedrock's, about its API keys, and Google's.
+  /\bbearer token has expired\b/,
+  /make sure your api key is valid/,
+  /api key was reported as leaked/,
 );
 
 /** A filter that objected to the prompt or the answer: the provider's, or a gateway's own. */
 export const filterWords: RegExp = phrases(
   /\bguardrails?\b[^.]{0,40}\b(?:block|violat|interven|fail|trigger|den[iy])/,
   /\b(?:block|violat|reject|den[iy]|interven)\w{0,5}\b[^.]{0,40}\bguardrail/,
-  /\b(?:prompt|request|response|input|output|content)s?\b[^.]{0,20}\b(?:blocked|rejected|denied)\b (?:due to|by|because)\b[^.]{0,30}\b(?:security configuration|safety|moderation|content)/,
+  /\b(?:prompt|request|response|input|output|content)s?\b[^.]{0,20}\b(?:blocked|rejected|denied|filtered)\b (?:due to|by|because)\b[^.]{0,30}\b(?:security configuration|safety|moderation|content)/,
   /\bprompt pattern is blocked\b/,
+  /\brequest blocked: prompt injection\b/,
   /content[ _-]?(?:filter|management policy|policy[ _-]?violation)/,
   /flagged (?:by (?:our|the) (?:content|safety)|as potentially violating|for possible \w+ risk)/,
   /limited access to this content for safety/,
@@ -183,6 +188,7 @@ export const planWords: RegExp = phrases(
   /\b(?:hit|reached) your (?!.{0,30}(?:\brate|minute|concurren))(?:[\w.-]+ ){0,3}limit\b/,
   /usage limit is set to/,
   /\busage quota\b/,
+  /\btoken quota (?:is|was|has been) exceeded\b/,
   /\brun out of (?:\w+ )?requests\b/,
   /\bused (?:up )?all (?:of )?your\b/,
   /\bfree tier limit reached\b/,
@@ -210,6 +216,7 @@ export const passingLimitWords: RegExp = phrases(
 export const permissionWords: RegExp = phrases(
   /\b(?:location|region|country) is not supported\b/,
   /\borganization has been disabled\b/,
+  /\bnot allowed from unsupported countries\b/,
   /\bmatching your (?:data policy|guardrail)/,
 );
 
@@ -227,11 +234,12 @@ export const capabilityWords: RegExp = phrases(
   /\binsufficient system resources\b/,
 );
 
-/** A model that its provider serves only through another protocol: OpenAI, Copilot. */
+/** A model that its provider serves only through another protocol: OpenAI, Azure, Copilot. */
 export const otherApiWords: RegExp = phrases(
   /\bnot accessible via the \/?\S+ endpoint/,
   /\bonly supported in v1\/\w+ and not in\b/,
   /\bnot supported in the v1\/\S+ endpoint/,
+  /\boperation does not work with the specified model\b/,
   /\bmodel does not support the (?:chat completions|responses|messages) api\b/,
 );
 

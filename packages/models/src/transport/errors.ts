@@ -158,12 +158,17 @@ function kindOf(status: number | undefined, facts: ErrorFacts, hints: ErrorHints
   // Alibaba's code: the message may also have OpenAI's phrase for an account without money.
   if (codes.some((code) => code.startsWith("throttling."))) return "rate_limit";
   if (byCode === "quota_exhausted" || status === 402) return "quota_exhausted";
+  // Portkey's status for a budget that is used up.
+  if (status === 412 && (isSpent(text) || /\b(?:budget|limits?|exhausted)\b/i.test(text)))
+    return "quota_exhausted";
   if (byCode === "overloaded" && status !== 400) return "overloaded";
   if (status === 429 && byCode === undefined && isBusy(text)) return "overloaded";
   // A plan without the model (Z.ai): waiting does not change it.
   if (status === 429 && byCode === "permission") return byCode;
   if (status === 429 || byCode === "rate_limit") return limitKind(facts, codes);
-  if (byCode !== undefined && byCode !== "server_error") return byCode;
+  // With a 403, the code of a permission says no more than the status: the words may.
+  const saysLess = byCode === "server_error" || (status === 403 && byCode === "permission");
+  if (byCode !== undefined && !saysLess) return byCode;
   if (status === 401) return isSpent(text) ? "quota_exhausted" : "auth";
   if (status === 403) return kindOfForbidden(text, facts, codes);
   if (status === 408) return "timeout";
@@ -184,10 +189,11 @@ function kindOf(status: number | undefined, facts: ErrorFacts, hints: ErrorHints
   return kindOfWords(status, byCode, facts);
 }
 
-/** The kind of a 403: as a rule a permission, but it also stands for limits, money and filters. */
+/** The kind of a 403: as a rule a permission, but it also stands for keys, limits, money and filters. */
 function kindOfForbidden(text: string, facts: ErrorFacts, codes: readonly string[]): ErrorKind {
   // Cloudflare's rate limit, as plain text instead of its HTML page.
   if (/^error code: 1015\b/.test(text)) return "rate_limit";
+  if (keyWords.test(text)) return "auth";
   // Before the words about money: a filter's refusal may say "No credits were charged".
   if (filterWords.test(text)) return "content_filter";
   if (isSpent(text)) return "quota_exhausted";
@@ -241,6 +247,8 @@ function kindOfWords(
     return "malformed_tool_call";
   if (upstreamWords.test(text)) return "server_error";
   if (filterWords.test(text)) return "content_filter";
+  // Amazon's API Gateway counts bytes.
+  if (status === 413 && /^request too long\.?$/i.test(text.trim())) return "payload_too_large";
   if (status !== 404 && isOverflowText(text) && mostOutput(text) === undefined) return "context_overflow";
   if (capabilityWords.test(text) || otherApiWords.test(text)) return "capability";
   if (bodyWords.test(text)) return "payload_too_large";

@@ -463,6 +463,20 @@ describe("if calls and results must be alone in a message", () => {
     ]);
   });
 
+  it("only results are, if only they must be", () => {
+    const target = { ...alone, compat: { resultsAlone: true } };
+    const kinds = send([userText("Hi"), ...turn("t1")], { tools: [weather] }, target).messages.map(
+      ({ role, content }) => [role, ...content.map((block) => Object.keys(block)[0] ?? "")],
+    );
+    expect(kinds).toEqual([
+      ["user", "text"],
+      ["assistant", "text", "toolUse"],
+      ["user", "toolResult"],
+      ["assistant", "text"],
+      ["user", "text"],
+    ]);
+  });
+
   it("a growing history is sent like a new one, and only grows", () => {
     const encoder = bedrockConverse.encoder(alone);
     const messages: Message[] = [userText("Hi")];

@@ -11,6 +11,8 @@ import { rows, serve } from "../end-to-end/stack.ts";
 const json = '{"city": "Oslo"}';
 const hermes = `<tool_call>\n{"name": "weather", "arguments": ${json}}\n</tool_call>`;
 const kimi = `<|tool_calls_section_begin|><|tool_call_begin|>functions.weather:0<|tool_call_argument_begin|>${json}<|tool_call_end|><|tool_calls_section_end|>`;
+/** Kimi's, from a server that has no names for its tokens. */
+const numbered = `<|reserved_token_163595|><|reserved_token_163597|>functions.weather:0<|reserved_token_163598|>${json}<|reserved_token_163599|><|reserved_token_163596|>`;
 const qwen =
   "<tool_call>\n<function=weather>\n<parameter=city>\nOslo\n</parameter>\n</function>\n</tool_call>";
 
@@ -72,6 +74,10 @@ describe("an answer that is only a call in a model family's own tokens", () => {
     `commentary to=functions.weather json${json}`,
     `assistant to=functions.weather commentary json\n${json}`,
     `to=multi_tool_use.parallel {"tool_uses":[{"recipient_name":"functions.weather","parameters":${json}}]}`,
+    `{"tool_uses":[{"recipient_name":"functions.weather","parameters":${json}}]}`,
+    `{"recipient_name": "functions.weather", "parameters": ${json}}`,
+    `assistantcommentary to=functions.weather json${json}`,
+    numbered,
   ])("is malformed: it is requested again, and nothing of it runs: %s", async (leak) => {
     const { result, wire, ran } = await asked([
       say(leak),
@@ -130,6 +136,8 @@ describe("a call in a model family's own tokens after text", () => {
     `${words}\ncall:weather{city:Oslo}`,
     `${words} +#+#+#+#+#+assistant to=functions.weather մեկնաբանություն json\n${json}`,
     `${words}\nto=functions.weather code{"city": "Os`,
+    `${words}\n{"tool_uses":[{"recipient_name":"functions.weather","parameters":{"city": "Os`,
+    `Look at the weather:${numbered}`,
   ])("is malformed too, unless the text is about it: %s", async (leak) => {
     const { result, wire, ran } = await asked([
       say(leak),
@@ -186,6 +194,12 @@ describe("an answer is accepted", () => {
     ["that names a tool there is and another", `${hermes}\n${hermes.replace("weather", "climate")}`],
     ["that shows an address", `I would write to=functions.weather ${json}`],
     ["whose address is no tool's", `to=functions.climate ${json}`],
+    ["whose recipient is no tool", `{"recipient_name":"functions.climate","parameters":${json}}`],
+    ["whose recipient is a person", '{"recipient_name":"weather","amount":3}'],
+    [
+      "that shows the body of an address",
+      `It writes: {"recipient_name":"functions.weather","parameters":${json}}`,
+    ],
     ["that is JSON alone", `{"name": "weather", "arguments": ${json}}`],
     ["that is Python alone", '[weather(city="Oslo")]'],
   ])("%s", async (_, text) => {
@@ -213,6 +227,9 @@ describe("an answer is accepted", () => {
       expect(await said(hermes)).toBe(hermes);
       expect(await said(`I would write to=functions.weather ${json}`)).toContain("I would");
       expect(await said(`assistant to=functions.weather json ${json}`)).toBe("Sunny.");
+      expect(await said(`{"tool_uses":[{"recipient_name":"functions.weather","parameters":${json}}]}`)).toBe(
+        "Sunny.",
+      );
     },
   );
 

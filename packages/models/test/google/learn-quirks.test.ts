@@ -102,6 +102,11 @@ describe("a refusal by a Gemini", () => {
       { mediaInResults: false },
     ],
     [
+      "The referenced name `#/components/schemas/Example` in function_response.response does not match to a display_name in the function_response.parts.",
+      "gemini-3.5-flash",
+      { spellRefs: true },
+    ],
+    [
       "Invalid JSON payload received. Unknown name \"parts\" at 'contents[2].parts[0].function_response': Cannot find field.",
       "gemini-3-flash",
       { mediaInResults: false },

@@ -36,7 +36,7 @@ describe("every canonical conversation becomes a request that the server accepts
     ["a Llama", { singleCalls: true, alternate: true, systemFirstOnly: true }, { alternate: true }],
     [
       "a Qwen's template",
-      { objectArguments: true, toolNames: true, systemFirstOnly: true, needsUser: true },
+      { objectArguments: true, toolNames: true, spellRefs: true, systemFirstOnly: true, needsUser: true },
       { objectArguments: true },
     ],
     ["a DeepSeek", { echoReasoning: "reasoning_content", reasoningFill: "" }, {}],
@@ -116,6 +116,7 @@ describe("every canonical conversation becomes a request that the server accepts
       [openaiChat, chat({ singleCalls: true })],
       [openaiChat, chat({}, { facts: { offersInPlace: true } })],
       [openaiResponses, responses()],
+      [openaiResponses, responses({ alternate: true, bridgeToolUser: true, toolFiles: false })],
       [openaiResponses, responses({}, { facts: { offersInPlace: true } })],
     ];
     const turns = fc.array(

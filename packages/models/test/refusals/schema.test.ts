@@ -41,6 +41,8 @@ describe("a refusal about an output schema is recognised", () => {
     "Structured outputs are not available for this model",
     "output_config.format.schema: Schema is too complex.",
     "Failed to initialize samplers: failed to parse grammar",
+    'Invalid grammar: failed to compile JSON schema: Unimplemented keys: ["uniqueItems"]',
+    "Grammar preprocessing timed out: req.grammar_key=('json', 'x')",
     "Input should be 'text' or 'json_object': response_format.type",
     "response_format.type: value is not one of the allowed values ['text', 'json_object']",
     "failed to load model vocabulary required for format",

@@ -799,3 +799,103 @@ describe.each(Object.entries(kinds))("%s", (kind, rows) => {
     expect(kindOf(status, body)).toBe(kind);
   });
 });
+
+describe("refusals that a status alone would misjudge", () => {
+  it.each<[title: string, status: number, body: Json, kind: ErrorKind]>([
+    ["Bedrock, of a key that expired", 403, { Message: "Bearer Token has expired" }, "auth"],
+    [
+      "Bedrock, of a key that is none",
+      403,
+      says("Authentication failed: Please make sure your API Key is valid.", {
+        code: "AccessDeniedException",
+      }),
+      "auth",
+    ],
+    [
+      "Bedrock, of a key's form",
+      403,
+      says("Invalid API Key format: Must start with pre-defined prefix", { type: "permission_error" }),
+      "auth",
+    ],
+    [
+      "Google, of a key that everybody knows",
+      403,
+      says("Your API key was reported as leaked. Please use another API key.", {
+        status: "PERMISSION_DENIED",
+      }),
+      "auth",
+    ],
+    [
+      "Google, of an account without billing",
+      403,
+      says("This API method requires billing to be enabled.", { status: "PERMISSION_DENIED" }),
+      "quota_exhausted",
+    ],
+    [
+      "watsonx, of a plan that is used up",
+      403,
+      { errors: [{ code: "token_quota_reached", message: "Request of 1 token(s) from quota was rejected" }] },
+      "quota_exhausted",
+    ],
+    [
+      "Azure's API Management",
+      403,
+      { statusCode: 403, message: "Token quota is exceeded. Try again in 12 hours." },
+      "quota_exhausted",
+    ],
+    [
+      "OpenRouter's filter",
+      403,
+      says("Request blocked: prompt injection patterns detected", { code: "permission_denied" }),
+      "content_filter",
+    ],
+    [
+      "Databricks, of a limit that is none",
+      403,
+      { error_code: "PERMISSION_DENIED", message: "The endpoint is disabled due to a rate limit set to 0." },
+      "permission",
+    ],
+    [
+      "LiteLLM, of a key that may not use a model",
+      403,
+      says("key not allowed to access model. This key can only access models=['a']", {
+        type: "key_model_access_denied",
+      }),
+      "permission",
+    ],
+    [
+      "SAP's filter",
+      400,
+      says(
+        "400 - Filtering Module - Input Filter: Prompt filtered due to safety violations. Please modify it.",
+      ),
+      "content_filter",
+    ],
+    [
+      "Amazon, of a country",
+      400,
+      {
+        message:
+          "Access to Anthropic models is not allowed from unsupported countries, regions, or territories.",
+      },
+      "permission",
+    ],
+    [
+      "Azure, of a model of another protocol",
+      400,
+      says("The chatCompletion operation does not work with the specified model, gpt-5.4-pro.", {
+        code: "OperationNotSupported",
+      }),
+      "capability",
+    ],
+    ["Groq, of money", 400, says("", { code: "blocked_api_access" }), "quota_exhausted"],
+    ["Groq, of an organization", 400, says("x", { code: "organization_restricted" }), "permission"],
+    ["Groq, of terms", 400, says("x", { code: "model_terms_required" }), "permission"],
+    ["Portkey's budget", 412, { status: "failure", message: "Usage limits exhausted" }, "quota_exhausted"],
+    ["any other 412", 412, { message: "The revision has changed." }, "invalid_request"],
+    ["Amazon's API Gateway, of bytes", 413, { message: "Request Too Long" }, "payload_too_large"],
+    ["anybody else, of a prompt", 400, says("Request too long"), "context_overflow"],
+  ])("%s (%d)", (_title, status, body, kind) => {
+    expect(kindOf(status, body)).toBe(kind);
+  });
+});

@@ -113,7 +113,10 @@ const dialectOf = (target: Target): Dialect => ({
   text: (text) => jsonOf({ type: "text", text }),
   list,
   alternate: target.compat?.alternate === true,
+  ...(target.compat?.resultsAlone === true ? { standsAlone: isResult } : {}),
 });
+
+const isResult = ({ json }: Block): boolean => json.startsWith('{"type":"tool_result"');
 
 /** Adds thinking to a tool turn, for a server that requires it in each of them. */
 function filled(blocks: Block[], hasCalls: boolean, { compat }: Target): Block[] {

@@ -8,7 +8,7 @@ import type { Json } from "@rondo/core";
 import type { ErrorResponse, Target } from "../../codec.ts";
 import { listIn } from "../../json-values.ts";
 import { complaintOf } from "../../refusals/complaint.ts";
-import { refusesNeighbours } from "../../refusals/roles.ts";
+import { refusesNeighbours, refusesUserAfterResults } from "../../refusals/roles.ts";
 import { plainerSchemas } from "../../refusals/schema.ts";
 import { tellsInPlace } from "../in-place.ts";
 import { lacksLevels } from "../levels.ts";
@@ -77,13 +77,17 @@ export function learned({ status, body }: ErrorResponse, target: Target): Compat
     return unless(compat, "containers", "turn");
   // A local server notices only while it runs that its template refuses this, and may answer 500.
   if ((refuses || status === 500) && refusesNeighbours.test(words)) return unless(compat, "alternate", true);
+  // A server that translates for a model of Mistral's (F046).
+  if ((refuses || status === 500) && refusesUserAfterResults.test(words))
+    return unless(compat, "resultsAlone", true);
+  // A pattern, a keyword of another draft, or one that a local server has no grammar for. Which tool it belongs to changes
+  // with the list.
+  const plainSchemas = refuses || status === 500 ? plainerSchemas(words, compat?.plainSchemas) : undefined;
+  if (plainSchemas !== undefined) return { ...compat, plainSchemas };
   if (!refuses) return undefined;
   if (deferral.test(words) && tellsInPlace(target)) return { ...compat, offersInPlace: false };
   const block = refusedBlock.exec(words)?.[1];
   if (block !== undefined && !ownBlocks.has(block)) return withoutBlocks(block, compat);
-  // A pattern, a keyword of another draft. Which tool it belongs to changes with the list.
-  const plainSchemas = plainerSchemas(words, compat?.plainSchemas);
-  if (plainSchemas !== undefined) return { ...compat, plainSchemas };
   if (boundThinking.test(words)) return unless(compat, "unbindsThinking", true);
   if (forcedTool.test(words)) return unless(compat, "forcedTools", false);
   const lacking = lacksLevels(words, target);

@@ -111,8 +111,15 @@ const dialectOf = (target: Target, words = bedrockAnswer(target)): Dialect => ({
   text: (text) => jsonOf({ text }),
   list,
   alternate: true,
-  ...(target.compat?.callsAlone === true ? { standsAlone: isCallOrResult } : {}),
+  ...standsAloneOf(target),
 });
+
+function standsAloneOf({ compat }: Target): Pick<Dialect, "standsAlone"> {
+  if (compat?.callsAlone === true) return { standsAlone: isCallOrResult };
+  return compat?.resultsAlone === true ? { standsAlone: isResult } : {};
+}
+
+const isResult = ({ json }: Block): boolean => json.startsWith('{"toolResult"');
 
 const isCallOrResult = ({ json }: Block): boolean => /^\{"tool(?:Use|Result)"/.test(json);
 

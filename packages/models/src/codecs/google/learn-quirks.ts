@@ -10,6 +10,7 @@ import type { Codec, ErrorResponse, Target } from "../../codec.ts";
 import { complaintOf } from "../../refusals/complaint.ts";
 import { spoiltSignature } from "../../refusals/reasoning.ts";
 import { refusedSystemRole } from "../../refusals/roles.ts";
+import { looksUpRefs } from "../spelt-refs.ts";
 import { lacksSignature } from "../thought-signatures.ts";
 import { type GoogleCompat, type GoogleTraits, googleTraits } from "./target.ts";
 
@@ -95,6 +96,7 @@ function quirksIn(words: string, traits: GoogleTraits): GoogleCompat | undefined
   if (field === "parametersJsonSchema" && (noJsonSchema.test(words) || noSuchSchema.test(words)))
     return { schemas: "openapi" };
   if (tools === "tool" && heavySchema.test(words)) return { schemas: "strict" };
+  if (!traits.spellRefs && looksUpRefs.test(words)) return { spellRefs: true };
   if (traits.mediaInResults && noMediaInResults.test(words)) return { mediaInResults: false };
   return undefined;
 }

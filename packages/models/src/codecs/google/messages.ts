@@ -25,6 +25,7 @@ import { jsonOf, objectIn, textIn } from "../../json-values.ts";
 import { argsJson } from "../args-json.ts";
 import { isAccepted, whyLeftOut } from "../files.ts";
 import { knownType, typeOfFile } from "../media-types.ts";
+import { withSpeltRefs } from "../spelt-refs.ts";
 import { foreignSignature } from "../thought-signatures.ts";
 import type { Warn } from "../warn.ts";
 import { wireName } from "./names.ts";
@@ -253,7 +254,7 @@ export class GoogleTurns {
     const media: string[] = [];
     for (const part of result.content) {
       if (part.type === "text") {
-        if (part.text !== "") texts.push(part.text);
+        if (part.text !== "") texts.push(this.#traits.spellRefs ? withSpeltRefs(part.text) : part.text);
         continue;
       }
       const file = this.#media(part);

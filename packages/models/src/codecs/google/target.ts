@@ -25,6 +25,8 @@ export interface GoogleCompat {
   describeLostRules?: boolean;
   /** Whether a functionResponse itself may hold images and documents. Default: Gemini 3 and later. */
   mediaInResults?: boolean;
+  /** Whether a `$ref` in a result is spelt `dollar_ref`, because the server reads it as the name of a file. Default: false. */
+  spellRefs?: boolean;
   /** Whether calls without a thoughtSignature are refused, so that calls by other models need the sentinel. Default: Gemini 3 and later. */
   needsSignatures?: boolean;
   /** Whether the model's own signatures and reasoning are sent back to it. Default: true. Otherwise the sentinel replaces signatures. */
@@ -56,6 +58,7 @@ export interface GoogleTraits {
   path: string;
   schemas: { field: "parameters" | "parametersJsonSchema"; tools: SchemaMode; output?: SchemaMode };
   mediaInResults: boolean;
+  spellRefs: boolean;
   needsSignatures: boolean;
   ownSignatures: boolean;
   thinking: "level" | "budget" | "none";
@@ -103,6 +106,7 @@ export function googleTraits(target: Target): GoogleTraits {
     path: pathOf(target, compat, vertex),
     schemas: schemaForms[compat.schemas ?? "json_schema"] ?? schemaForms.json_schema,
     mediaInResults: compat.mediaInResults ?? current,
+    spellRefs: compat.spellRefs ?? false,
     needsSignatures: compat.needsSignatures ?? current,
     ownSignatures: compat.ownSignatures ?? true,
     thinking: compat.thinking ?? (current ? "level" : version >= 2.5 ? "budget" : "none"),

@@ -60,6 +60,8 @@ export interface OpenaiChatCompat {
   objectArguments: boolean;
   /** Results contain the name of their tool. Default: false (F120). */
   toolNames: boolean;
+  /** A `$ref` in a result is spelt `dollar_ref`, because Gemini reads it as the name of a file. Default: false (F120). */
+  spellRefs: boolean;
   /** Whether `content` may be null beside calls; otherwise it is an empty string. Default: true (F123, F124). */
   nullContent: boolean;
   /** Request strict tools if the schema allows it. Default: false (F140, F142). */
@@ -207,6 +209,7 @@ function compatFrom(given: NonNullable<Target["compat"]>): OpenaiChatCompat {
     singleCalls: given.singleCalls === true,
     objectArguments: given.objectArguments === true,
     toolNames: given.toolNames === true,
+    spellRefs: given.spellRefs === true,
     nullContent: given.nullContent !== false,
     strictTools: given.strictTools === true,
     plainSchemas: given.plainSchemas === "typed" ? "typed" : given.plainSchemas === true,

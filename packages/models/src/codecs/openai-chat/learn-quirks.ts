@@ -8,9 +8,11 @@ import type { ErrorResponse, Target } from "../../codec.ts";
 import { objectIn, parseJson, textIn } from "../../json-values.ts";
 import { refusesForcing } from "../../refusals/choice.ts";
 import { complaintOf } from "../../refusals/complaint.ts";
+import { refusesUserAfterResults } from "../../refusals/roles.ts";
 import { plainerSchemas, refusesGrammars, refusesStrict } from "../../refusals/schema.ts";
 import { tellsInPlace } from "../in-place.ts";
 import { lacksLevels } from "../levels.ts";
+import { looksUpRefs } from "../spelt-refs.ts";
 import { lacksSignature } from "../thought-signatures.ts";
 import { chatCompat, type OpenaiChatCompat } from "./compat.ts";
 import { learnedOfTemplate } from "./templates.ts";
@@ -37,9 +39,10 @@ const lessons: readonly (readonly [words: RegExp, quirk: Partial<OpenaiChatCompa
   // Gemini behind this protocol requires the tool's name with a result.
   [/function_response\.name: name cannot be empty/i, { toolNames: true }],
   [lacksSignature, { signCalls: true }],
+  [looksUpRefs, { spellRefs: true }],
   // Mistral's own rules, for one of its models under another name: its ids (F055), and the order of roles (F046).
   [/must be a-z, A-Z, 0-9, with a length of 9\b/i, { idForm: "mistral9" }],
-  [/unexpected role [`'"\\]*user[`'"\\]* after role [`'"\\]*tool\b/i, { bridgeToolUser: true }],
+  [refusesUserAfterResults, { bridgeToolUser: true }],
   // Text and calls are accepted, but not together.
   [/either content or tool_calls,? but not both/i, { textBesideCalls: false }],
   // Older servers do not know the field that requests usage at the end of a stream: `{"loc": ["body", "stream_options"]}`.

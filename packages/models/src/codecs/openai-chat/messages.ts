@@ -20,6 +20,7 @@ import { neutralisedMessage } from "../../prompted/control-tokens.ts";
 import { textOfFile } from "../files.ts";
 import { answeredNote, type WireFile, wireFile } from "../openai/files.ts";
 import { type IdForm, wireId, wireName } from "../openai/names.ts";
+import { withSpeltRefs } from "../spelt-refs.ts";
 import { foreignSignature } from "../thought-signatures.ts";
 import type { Warning } from "../warn.ts";
 import type { OpenaiChatCompat } from "./compat.ts";
@@ -112,10 +113,11 @@ function filePart(file: WireFile, room: ChatRoom, detail?: string): JsonObject {
 
 function toolPiece(message: ToolMessage, room: ChatRoom): ChatPiece {
   const id = wireId(message.callId, room.ids);
+  const spelt = (text: string): string => (room.compat.spellRefs ? withSpeltRefs(text) : text);
   const texts: string[] = [];
   const files: JsonObject[] = [];
   for (const part of message.content.flatMap((one) => userPart(one, room)))
-    if (part.type === "text") texts.push(String(part.text));
+    if (part.type === "text") texts.push(spelt(String(part.text)));
     else files.push(part);
   const inPlace = room.compat.toolImages && files.length > 0;
   if (files.length > 0 && !inPlace)

@@ -5,7 +5,9 @@
 
 import type { JsonObject, Message, ModelRequest } from "@rondo/core";
 import type { Encoder, Target, WireRequest } from "../../codec.ts";
+import { jsonOf } from "../../json-values.ts";
 import { type Beginning, bodyOf, KeptText } from "../../kept-text.ts";
+import { noted } from "../bridges.ts";
 import { History } from "../history.ts";
 import { hiddenOf, nothingTold, type Told, tell, tellsInPlace } from "../in-place.ts";
 import { nameTable, responsesIds, withSigned } from "../openai/names.ts";
@@ -59,6 +61,11 @@ function asItsCall(callId: string, json: string, { custom, callers }: Joined): s
 }
 
 const onward: ResponsesPiece = userItem([{ type: "input_text", text: "Continue." }]);
+/** Between results and a user, if nobody may speak there but the assistant. */
+const bridge: ResponsesPiece = {
+  role: "assistant",
+  json: jsonOf({ type: "message", role: "assistant", content: noted }),
+};
 
 export class ResponsesEncoder implements Encoder {
   readonly #room: ResponsesRoom;
@@ -108,6 +115,7 @@ export class ResponsesEncoder implements Encoder {
     const rest = [...held.open, ...held.files];
     const last = [
       ...(held.telling.length === 0 ? [] : [this.#tools.told(held.telling, this.#warnings)]),
+      ...(this.#bridges(held, "user") && held.files.length > 0 ? [bridge.json] : []),
       ...(rest.length === 0 ? [] : [userItem(rest).json]),
     ].join(",");
     // An input without items is refused: all texts may have been blank, or another model's reasoning.
@@ -152,6 +160,7 @@ export class ResponsesEncoder implements Encoder {
       append(joined, this.#tools.told(joined.telling, this.#warnings));
       joined.telling = [];
     }
+    if (this.#bridges(joined, piece.role)) this.#append(joined, bridge);
     if (piece.role !== "tool" && joined.files.length > 0) {
       const files = userItem(joined.files);
       joined.files = [];
@@ -165,6 +174,12 @@ export class ResponsesEncoder implements Encoder {
     const json = message.role === "tool" ? asItsCall(message.callId, piece.json, joined) : piece.json;
     this.#append(joined, { ...piece, json });
     if (piece.files !== undefined) joined.files = [...joined.files, ...piece.files];
+  }
+
+  /** Whether a user speaks next, or files do in the user's name, where only the assistant may. */
+  #bridges({ last, files }: Joined, next: Message["role"]): boolean {
+    if (!this.#room.compat.bridgeToolUser || last !== "tool" || next === "tool") return false;
+    return next === "user" || files.length > 0;
   }
 
   #append(joined: Joined, piece: ResponsesPiece): void {

@@ -22,6 +22,7 @@ import { textOfFile } from "../files.ts";
 import { answeredNote, type FileNote, wireFile } from "../openai/files.ts";
 import { type IdForm, wireId, wireName } from "../openai/names.ts";
 import { argumentsText } from "../openai-chat/messages.ts";
+import { withSpeltRefs } from "../spelt-refs.ts";
 import type { Warning } from "../warn.ts";
 import { itemOfPicture } from "./pictures.ts";
 import type { OpenaiResponsesCompat } from "./settings.ts";
@@ -136,9 +137,14 @@ function ofResults(message: AssistantMessage, own: boolean): Pick<ResponsesPiece
   return { custom: calls.flatMap((call) => (isCustom(call, own) ? [call.id] : [])), callers };
 }
 
+const withTextSpelt = (part: ContentPart): ContentPart =>
+  part.type === "text" ? { ...part, text: withSpeltRefs(part.text) } : part;
+
 function toolItem(message: ToolMessage, room: ResponsesRoom): ResponsesPiece {
   const id = wireId(message.callId, room.ids);
-  const parts = message.content.flatMap((part) => userPart(part, room));
+  const parts = message.content.flatMap((part) =>
+    userPart(room.compat.spellRefs ? withTextSpelt(part) : part, room),
+  );
   const files = parts.filter((part) => part.type !== "input_text");
   const texts = parts.filter((part) => part.type === "input_text").map((part) => String(part.text));
   const apart = files.length > 0 && !room.compat.toolFiles;

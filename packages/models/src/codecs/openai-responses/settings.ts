@@ -32,6 +32,10 @@ export interface OpenaiResponsesCompat {
   systemFirstOnly: boolean;
   /** Roles must alternate: neighbours of the same role are merged. Default: false (F128). */
   alternate: boolean;
+  /** Results must be followed by an answer, not by a user: a short one is added. Default: false (F046). */
+  bridgeToolUser: boolean;
+  /** A `$ref` in a result is spelt `dollar_ref`, because Gemini reads it as the name of a file. Default: false (F120). */
+  spellRefs: boolean;
   /** The input must not end with an answer: a short user message is added. Default: false (F127). */
   noAssistantLast: boolean;
   /** Whether a call may be forced. Default: true (F135). */
@@ -77,6 +81,8 @@ export function responsesCompat(target: Target): OpenaiResponsesCompat {
     instructions: given.instructions !== false && given.systemRole !== "user",
     systemFirstOnly: given.systemFirstOnly === true,
     alternate: given.alternate === true,
+    bridgeToolUser: given.bridgeToolUser === true,
+    spellRefs: given.spellRefs === true,
     noAssistantLast: given.noAssistantLast === true,
     forcedChoice: given.forcedChoice !== false && given.forcedChoice !== "never",
     toolFiles: given.toolFiles !== false,
