@@ -503,6 +503,17 @@ describe("a refusal in Anthropic's protocol reveals a server that is not Anthrop
     expect(by({ message: other }, { thinking: "budget" })).toBeUndefined();
   });
 
+  it.each([
+    ['invalid params, invalid thinking.type: "enabled" (allowed: adaptive, disabled) (2013)', "adaptive"],
+    ['invalid params, invalid thinking.type: "adaptive" (allowed: enabled, disabled) (2013)', "budget"],
+    ["output_config.effort: Extra inputs are not permitted", "budget"],
+    ["output_config: Extra inputs are not permitted", "budget"],
+  ])("in the words of other hosts too: %s", (message, thinking) => {
+    expect(by({ message })).toEqual({ thinking });
+    expect(toldBy(bedrockConverse)({ message })).toEqual({ thinking });
+    expect(by({ message }, { thinking })).toBeUndefined();
+  });
+
   it("and which levels it lacks, from a list of those it has alone", () => {
     const message = "output_config.effort: Input should be 'low', 'medium' or 'high'";
     expect(by({ message })).toEqual({ lacksLevels: ["xhigh", "max"] });

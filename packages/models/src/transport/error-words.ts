@@ -187,8 +187,8 @@ export const planWords: RegExp = phrases(
   /\bused (?:up )?all (?:of )?your\b/,
   /\bfree tier limit reached\b/,
   /\b(?:subscription|trial)(?: has)? (?:expired|ended)\b/,
-  /\bno active subscription\b/,
-  /\binsufficient (?:account )?(?:balance|credits?|funds)\b/,
+  /\b(?:no|not have an) active (?:\w+ )?subscription\b/,
+  /\binsufficient (?:\w+ ){0,3}(?:balance|credits?|funds)\b/,
   /\bbalance is insufficient\b/,
   /余额不足/,
 );
@@ -220,8 +220,21 @@ export const capabilityWords: RegExp = phrases(
   /(?:tools?|functions|tool use|(?:tool|function) call(?:s|ing)?|(?:image|audio|video|document) inputs?|vision|streaming)[`'"]* (?:is|are) not (?:supported|enabled)/,
   /no endpoints found that (?:support|can handle)/,
   /requires --enable-auto-tool-choice/,
+  /\btool call parser not given\b/,
   /tools param requires --jinja/,
   /missing data required for image/,
+);
+
+/**
+ * A model that the provider does not have, or no longer, where it says so with another status than 404: Copilot, DeepSeek,
+ * Groq, LiteLLM, Mistral, OpenRouter.
+ */
+export const goneWords: RegExp = phrases(
+  /\bmodel not exist\b/,
+  /\bis not a valid model\b/,
+  /\binvalid model(?: name passed\b|: )/,
+  /\brequested model is not supported\b|\bmodel is not supported when using\b/,
+  /\bmodel\b[^.{}]{0,80} (?:(?:has been|was) (?:decommissioned|deprecated|discontinued|retired|removed)|is no longer (?:available|supported))\b/,
 );
 
 /** A model that its provider serves only through another protocol: OpenAI, Copilot. */

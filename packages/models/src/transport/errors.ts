@@ -20,6 +20,7 @@ import {
   failedCallWords,
   fieldWords,
   filterWords,
+  goneWords,
   isOverflowText,
   keyWords,
   minuteQuotaWords,
@@ -240,7 +241,7 @@ function kindOfWords(
   if (upstreamWords.test(text)) return "server_error";
   if (filterWords.test(text)) return "content_filter";
   if (status !== 404 && isOverflowText(text) && mostOutput(text) === undefined) return "context_overflow";
-  if (capabilityWords.test(text) || otherApiWords.test(text)) return "capability";
+  if (capabilityWords.test(text) || otherApiWords.test(text) || goneWords.test(text)) return "capability";
   if (bodyWords.test(text)) return "payload_too_large";
   // Alibaba's words, whatever status comes with them.
   if (/request rate increased too quickly/i.test(text)) return "rate_limit";

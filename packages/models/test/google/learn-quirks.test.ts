@@ -52,6 +52,12 @@ describe("a refusal by a Gemini", () => {
       { thinking: "budget" },
     ],
     ["Thinking level is not supported for this model.", "gemini-3-flash", { thinking: "budget" }],
+    ["Thinking level is unsupported: THINKING_LEVEL_MINIMAL", "gemini-3-flash", { lacksLevels: ["MINIMAL"] }],
+    [
+      vertex("THINKING_LEVEL_MINIMAL is not supported by this model."),
+      "gemini-3-flash",
+      { lacksLevels: ["MINIMAL"] },
+    ],
     ["Thinking budget is not supported for this model.", "gemini-2.5-flash", { thinking: "level" }],
     [vertex("thinking is not supported by this model."), "gemini-3-flash", { thinking: "none" }],
     [

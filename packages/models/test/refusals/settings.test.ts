@@ -106,6 +106,9 @@ describe("a refusal about a setting is recognised", () => {
     ["thinking.enabled.budget_tokens: Input should be greater than or equal to 1024", "reasoning"],
     ["adaptive thinking is not supported on this model", "reasoning"],
     ["This model does not support the effort parameter.", "reasoning"],
+    ["output_config.effort: Extra inputs are not permitted", "reasoning"],
+    ['invalid params, invalid thinking.type: "enabled" (allowed: adaptive, disabled) (2013)', "reasoning"],
+    ["The following tools cannot be used with reasoning.effort 'minimal': web_search.", "reasoning"],
     ["stop_sequences: each stop sequence must contain non-whitespace", "stop"],
     ["Invalid value at 'generation_config.seed' (TYPE_INT32), 99999999999", "seed"],
     [

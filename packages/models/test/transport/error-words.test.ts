@@ -522,6 +522,31 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
     ["llama.cpp without a template", 500, says("tools param requires --jinja flag, tools are not supported")],
     ["llama.cpp without a template, in its own words", 500, says("tools param requires --jinja flag")],
     ["Groq", 400, says("`tool calling` is not supported with this model")],
+    [
+      "SGLang without a parser",
+      400,
+      { object: "error", message: "Tool Call Parser Not Given!", type: "BadRequestError", code: 400 },
+    ],
+    [
+      "Copilot, of a model that it has not",
+      400,
+      says("The requested model is not supported.", { code: "model_not_supported" }),
+    ],
+    [
+      "Codex, of the same",
+      400,
+      { detail: "The 'gpt-5' model is not supported when using Codex with a ChatGPT account." },
+    ],
+    ["DeepSeek, of the same", 400, says("Model Not Exist", { code: "invalid_request_error" })],
+    ["OpenRouter, of the same", 400, says("a/b is not a valid model ID", { code: 400 })],
+    ["Mistral, of the same", 400, { object: "error", message: "Invalid model: m", type: "invalid_model" }],
+    [
+      "Groq, of a model that is gone",
+      400,
+      says("The model `m` has been decommissioned and is no longer supported.", {
+        code: "model_decommissioned",
+      }),
+    ],
   ],
   // What sounds like one of those and is none.
   rate_limit: [

@@ -48,10 +48,13 @@ const forcedTool: RegExp =
   /tool_choice\b[^{}]{0,80}not supported|thinking may not be enabled when tool_choice forces/i;
 
 /** Either way of asking for thinking, refused by a model whose name suggested the other way, or none. */
-const noBudget: RegExp = /thinking\.type\.enabled[`'"\\]* is not supported/i;
+const noBudget: RegExp =
+  /thinking\.type\.enabled[`'"\\]* is not supported|\binvalid thinking\.type: [`'"\\]*enabled\b/i;
 /** A model that always thinks, although its name does not tell. */
 const noOff: RegExp = /thinking\.type\.disabled[`'"\\]* is not supported/i;
-const noAdaptive: RegExp = /\bthinking: input tag [`'"\\]*adaptive\b/i;
+/** Effort comes only with adaptive thinking, which a host that does not know it has not either: Bedrock, Vertex, Copilot. */
+const noAdaptive: RegExp =
+  /\bthinking: input tag [`'"\\]*adaptive\b|\binvalid thinking\.type: [`'"\\]*adaptive\b|\boutput_config(?:\.effort)?[`'"\\]*: extra inputs are not permitted/i;
 /**
  * A server without prompt caching, or a gateway that adds as many marks of its own as are allowed. A refusal of what is
  * inside a mark (a TTL, a scope) is about the caller's.
