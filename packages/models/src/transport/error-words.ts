@@ -221,6 +221,7 @@ export const capabilityWords: RegExp = phrases(
   /no endpoints found that (?:support|can handle)/,
   /requires --enable-auto-tool-choice/,
   /\btool call parser not given\b/,
+  /\bnot support parameters: [[{][`'"]*tools\b/,
   /tools param requires --jinja/,
   /missing data required for image/,
 );

@@ -523,6 +523,13 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
     ["llama.cpp without a template, in its own words", 500, says("tools param requires --jinja flag")],
     ["Groq", 400, says("`tool calling` is not supported with this model")],
     [
+      "LiteLLM, of tools",
+      400,
+      says(
+        "litellm.UnsupportedParamsError: ollama does not support parameters: {'tools': [{}]}, for model=m",
+      ),
+    ],
+    [
       "SGLang without a parser",
       400,
       { object: "error", message: "Tool Call Parser Not Given!", type: "BadRequestError", code: 400 },
