@@ -37,6 +37,7 @@ import { listening } from "./receive/listening.ts";
 import { receive, receiveFrames } from "./receive.ts";
 import { forRequest, unrepaired } from "./refusals/for-request.ts";
 import { asRefusal, refusalIn, responseIn } from "./refusals/non-http.ts";
+import { unlessAdded } from "./refusals/not-sent.ts";
 import { refusesStream, refusesWhole } from "./refusals/stream.ts";
 import { RefusedSettings } from "./refused-settings.ts";
 import { bearer, joinURL, merged } from "./request-head.ts";
@@ -110,7 +111,8 @@ class HttpModel implements Model {
       const call: Call = { codec, request, made, credentials, io, sent, renewed: false, lessons: [] };
       const first = await this.#attempt(call);
       if ("answer" in first) return await this.#unsuspected(first.answer, call);
-      return (await this.#taught(first, call)) ?? (await this.#renewed(first.refused, call));
+      const taught = await this.#taught(first, call);
+      return taught ?? (await this.#renewed(unlessAdded(first.refused, first.response, made.wire), call));
     } catch (thrown) {
       throw this.#named(thrown, sent, io.signal);
     }

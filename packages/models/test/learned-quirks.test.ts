@@ -201,6 +201,14 @@ describe("a refusal reveals a quirk", () => {
     ["Tool call id was turn1_0 but must be a-z, A-Z, 0-9, with a length of 9.", { idForm: "mistral9" }],
     ["Unexpected role 'user' after role 'tool'", { bridgeToolUser: true }],
     [
+      "litellm.BadRequestError: BedrockException - messages.32.content: Conversation blocks and tool result blocks cannot be provided in the same turn.",
+      { bridgeToolUser: true },
+    ],
+    [
+      "BedrockException - Conversation blocks and tool use blocks cannot be provided in the same turn.",
+      { textBesideCalls: false },
+    ],
+    [
       "Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant",
       { noAssistantLast: true },
     ],

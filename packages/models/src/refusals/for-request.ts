@@ -6,7 +6,6 @@
 import { errorWith, type ModelRequest, type Repair, type RondoError } from "@rondo/core";
 import type { WireRequest } from "../codec.ts";
 import { fewerFiles } from "./file-count.ts";
-import { notSent } from "./not-sent.ts";
 import { refusedFile } from "./request-path.ts";
 
 /** Members and values that are reasoning or request it, in any protocol. Inside strings their quotes are escaped. */
@@ -27,7 +26,6 @@ export function forRequest(
   encode: (other: ModelRequest) => WireRequest,
 ): RondoError {
   const { repair } = error;
-  if (repair === undefined && error.kind === "invalid_request") return unlessAdded(error, words, wire);
   if (repair === "files")
     return errorWith(error, {
       repair: fewerFiles(words, asked.messages) ?? refusedFile(words, wire.body, asked.messages),
@@ -37,14 +35,6 @@ export function forRequest(
     (repair === "schema" && asked.outputSchema === undefined) ||
     (repair?.startsWith("settings.") === true && encode(without(repair, asked)).body === wire.body);
   return stays ? unrepaired(error) : error;
-}
-
-/** The error; a failure of the server, if it refuses what it added to the request itself. */
-function unlessAdded(error: RondoError, words: string, { body }: WireRequest): RondoError {
-  const name = notSent(words, body);
-  if (name === undefined) return error;
-  const message = `${error.message} The request has no "${name}": it was added on the provider's side.`;
-  return errorWith(error, { kind: "server_error", retryable: true, message });
 }
 
 /** The request without the setting. (If the server is known not to accept it, it was not sent to begin with.) */

@@ -26,7 +26,7 @@ const lacksGrammars: RegExp =
 const notKept: RegExp = /\bfailed to (?:generate|validate) json\b/i;
 /** Tool schemas that the server's grammar, or its flavour of JSON Schema, cannot express (F137, F142). */
 const toolSchema: RegExp =
-  /failed to parse grammar|error parsing grammar|\blook-?(?:around|ahead|behind)\b|schema conversion failed|unrecognized schema\b|pattern must start with|invalid json schema for tool\b|json schema not supported|unsupported json schema fields|(?:schema|grammar)[^{}]{0,60}(?:features? )?not supported by (?:xgrammar|outlines|guidance)|invalid schema for function\b|\btools\[\d+\]\.function\.parameters\b[^{}]{0,40}unsupported|\bparameters[`'"\\]* is not a valid\b[^{}]{0,40}schema/i;
+  /failed to parse grammar|error parsing grammar|\blook-?(?:around|ahead|behind)\b|schema conversion failed|unrecognized schema\b|pattern must start with|invalid json schema for tool\b|json schema not supported|unsupported json schema fields|(?:schema|grammar)[^{}]{0,60}(?:features? )?not supported by (?:xgrammar|outlines|guidance)|invalid schema for function\b|\bresolving schema reference\b|\btools\[\d+\]\.function\.parameters\b[^{}]{0,40}unsupported|\bparameters[`'"\\]* is not a valid\b[^{}]{0,40}schema/i;
 /** A place in a tool's schema, as a path (Pydantic's lists, Go's members, Amazon's names) or as people put it. */
 const toolPlace: RegExp =
   /\btools?[`'"\\\].[,\s]+(?:\d+[`'"\\\].[,\s]+)?(?:\w+[`'"\\\].[,\s]+){0,2}(?:parameters|input_?schema)\b|\btoolSpec\.inputSchema\b|\binput_?schema\b|\btool(?:'s)? (?:\w+ )?schemas?\b|\b(?:function|tool) parameters? (?:json )?schema\b|\bschema (?:for|of) (?:the )?(?:tool|function)\b/gi;

@@ -175,6 +175,7 @@ function codesIn(root: JsonObject, said: JsonObject): Pick<ErrorFacts, "codes" |
     said.StatusCode,
     root.StatusCode,
     said.error_code,
+    said.error_type,
     said.errorCode,
     said.http_code,
     said.http_status_code,

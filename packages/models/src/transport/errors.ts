@@ -169,7 +169,12 @@ function kindOf(status: number | undefined, facts: ErrorFacts, hints: ErrorHints
   // Portkey's and WSO2's status for a request that a guardrail denied.
   if (status === 446) return "content_filter";
   // A filter's refusal that a gateway passes on with a status of its own.
-  if ((status === 424 || status === 500 || status === 502) && filterWords.test(text)) return "content_filter";
+  if (
+    (status === 424 || status === 500 || status === 502) &&
+    filterWords.test(text) &&
+    !upstreamWords.test(text)
+  )
+    return "content_filter";
   // The server behind it broke off: Google's 499 is not an abort of ours, Amazon's 424 is a failure of the model's server.
   if (status === 499 || status === 424) return "server_error";
   // Anthropic's 529, and Groq's 498 for its flex tier.

@@ -304,6 +304,16 @@ describe("errors inside a successful response", () => {
       "context_overflow",
     ],
     ["as a detail", { detail: "Internal error" }, "stream_error"],
+    [
+      "with the members of a chunk, as null",
+      { id: null, choices: null, error_type: "BadRequestError", error_message: "prompt is too long" },
+      "context_overflow",
+    ],
+    [
+      "with no choices, as its type alone says",
+      { choices: [], error_type: "BadRequestError", error_message: "it is not as it should be" },
+      "invalid_request",
+    ],
     ["as details", { detail: [{ msg: "too many requests", loc: [] }] }, "rate_limit"],
     ["with a code of its own", { code: 503, msg: "busy" }, "overloaded"],
     ["in a list", { errors: [{ message: "Overloaded" }] }, "overloaded"],

@@ -18,7 +18,7 @@ const noLevel: RegExp =
   /thinking[ _]?level [`'"\\]*(minimal|low|medium|x?high)\b[^.]{0,20} not supported|thinking[ _]?level is (?:unsupported|not supported): [`'"\\]*(?:thinking_level_)?(minimal|low|medium|x?high)\b|\bthinking_level_(minimal|low|medium|x?high)\b[^.]{0,20} not supported/i;
 /** Neither levels nor budgets are accepted; then one of the two. */
 const noThinking: RegExp =
-  /thinking is (?:not (?:supported|enabled|configurable)|unsupported)|unknown name [`'"\\]*thinking_?config/i;
+  /thinking(?:[ _]?config)? is (?:not (?:supported|enabled|configurable)|unsupported)|unknown name [`'"\\]*thinking_?config/i;
 const noLevels: RegExp =
   /thinking[ _]?level is (?:not supported|unsupported)|unknown name [`'"\\]*thinking_?level/i;
 const noBudgets: RegExp =
