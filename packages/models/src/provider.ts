@@ -38,6 +38,7 @@ import { listening } from "./receive/listening.ts";
 import { receive, receiveFrames } from "./receive.ts";
 import { forRequest } from "./refusals/for-request.ts";
 import { asRefusal, refusalIn, responseIn } from "./refusals/non-http.ts";
+import { unlessAdded } from "./refusals/not-sent.ts";
 import { refusesStream, refusesWhole } from "./refusals/stream.ts";
 import { RefusedSettings } from "./refused-settings.ts";
 import { bearer, joinURL, merged } from "./request-head.ts";
@@ -149,7 +150,10 @@ class HttpModel implements Model {
       const taught = this.#taught(refusal, call);
       if (taught === undefined && call.lesson !== undefined) demandOtherWords(call.lesson, refusal.refused);
       const next = taught ?? (await this.#withFreshToken(refusal.refused, call));
-      if (next === undefined) throw refusal.refused;
+      if (next === undefined)
+        throw call === refusedCall
+          ? unlessAdded(refusal.refused, refusal.response, call.made.wire)
+          : refusal.refused;
       const attempt = await this.#attempt(next);
       if ("answer" in attempt) return attempt.answer;
       if (next.lesson !== undefined) judgeLesson(next.lesson, attempt.refused);

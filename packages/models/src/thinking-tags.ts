@@ -15,4 +15,5 @@ export const thinkingTags: readonly ThinkingTag[] = [
   ["<mm:think>", "</mm:think>"],
   ["<|channel>thought", "<channel|>"],
   ["◁think▷", "◁/think▷"],
+  ["<|open|>think<|sep|>", "<|close|>think<|sep|>"],
 ];

@@ -204,6 +204,14 @@ describe("a refusal reveals a quirk", () => {
     ["Tool call id was turn1_0 but must be a-z, A-Z, 0-9, with a length of 9.", { idForm: "mistral9" }],
     ["Unexpected role 'user' after role 'tool'", { bridgeToolUser: true }],
     [
+      "litellm.BadRequestError: BedrockException - messages.32.content: Conversation blocks and tool result blocks cannot be provided in the same turn.",
+      { bridgeToolUser: true },
+    ],
+    [
+      "BedrockException - Conversation blocks and tool use blocks cannot be provided in the same turn.",
+      { textBesideCalls: false },
+    ],
+    [
       "Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant",
       { noAssistantLast: true },
     ],
@@ -534,6 +542,15 @@ describe("a refusal in Anthropic's protocol reveals a server that is not Anthrop
     // Where no effort was sent, the field held a schema.
     expect(toldBy(anthropicMessages, "claude-sonnet-4-5")({ message })).toBeUndefined();
     expect(of({ message: "output_config.format: Extra inputs are not permitted" })).toBeUndefined();
+  });
+
+  it.each([
+    ['invalid params, invalid thinking.type: "enabled" (allowed: adaptive, disabled) (2013)', "adaptive"],
+    ['invalid params, invalid thinking.type: "adaptive" (allowed: enabled, disabled) (2013)', "budget"],
+  ])("in the words of other hosts too: %s", (message, thinking) => {
+    expect(by({ message })).toEqual({ thinking });
+    expect(toldBy(bedrockConverse)({ message })).toEqual({ thinking });
+    expect(by({ message }, { thinking })).toBeUndefined();
   });
 
   it("and which levels it lacks, from a list of those it has alone", () => {

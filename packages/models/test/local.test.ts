@@ -256,9 +256,13 @@ describe("a model on a local server", () => {
     expect(() => none({ url: "x" })).toThrow('not {"url":"x"}');
   });
 
-  it("that refuses tools gets them as text from then on", async () => {
-    const body = '{"error":{"code":500,"message":"tools param requires --jinja flag","type":"server_error"}}';
-    await withServer(openaiServer(["q"], { status: 500, body }), async ({ url, seen }) => {
+  it.each([
+    [500, "tools param requires --jinja flag"],
+    [400, "Tool Call Parser Not Given!"],
+    [400, "Function call is not supported for this model."],
+  ])("that refuses tools gets them as text from then on: %d, %s", async (status, message) => {
+    const body = JSON.stringify({ error: { code: status, message, type: "server_error" } });
+    await withServer(openaiServer(["q"], { status, body }), async ({ url, seen }) => {
       const model = localModel("llamacpp", "q", { baseURL: url });
       const first = await hear(model, ask);
       const second = await hear(model, ask);

@@ -40,6 +40,24 @@ afterEach(() => {
 });
 
 describe("Ollama's own chat", () => {
+  it("joins the pieces of a call's arguments, as Docker's Model Runner sends them", async () => {
+    const piece = (call: JsonObject): string => line({ content: "", tool_calls: [call] });
+    const lines = [
+      piece({ id: "a", function: { name: "weather", arguments: "{" } }),
+      ...['"city":"', "Ro", 'me"}'].map((args) => piece({ function: { arguments: args } })),
+      piece({ id: "b", function: { name: "weather", arguments: '{"city":' } }),
+      piece({ id: "", function: { name: "", arguments: '"Bari"}' } }),
+      done({ done_reason: "tool_calls" }),
+    ];
+    await withServer(playing(lines), async ({ url }) => {
+      const { answer } = await hear(ollama("qwen3:8b", { baseURL: url }), ask);
+      expect(answer.content).toMatchObject([
+        { type: "tool_call", id: "a", name: "weather", args: { city: "Rome" } },
+        { type: "tool_call", id: "b", name: "weather", args: { city: "Bari" } },
+      ]);
+    });
+  });
+
   it("streams text and thoughts, counts tokens, and ends with the last line", async () => {
     const lines = [
       line({ content: "", thinking: "hm" }),

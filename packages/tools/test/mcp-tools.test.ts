@@ -129,12 +129,25 @@ describe("the tools of a connected client", () => {
       if (kind === "text") return text("said");
       if (kind === "json") return { content: [], structuredContent: { hour: 12 } };
       if (kind === "image") return { content: [{ type: "image", data: "AAAA", mimeType: "image/png" }] };
-      if (kind === "link") return { content: [{ type: "resource_link", uri: "file:///a", name: "a" }] };
+      if (kind === "link")
+        return { content: [{ type: "resource_link", uri: "file:///a", name: "file:///a" }] };
+      if (kind === "told link")
+        return {
+          content: [
+            {
+              type: "resource_link",
+              uri: "file:///b",
+              name: "b",
+              description: "Tides",
+              mimeType: "text/csv",
+            },
+          ],
+        };
       if (kind === "blob") return { content: [{ type: "resource", resource: { uri: "x:y", blob: "AAAA" } }] };
       if (kind === "error") return { ...text("it failed"), isError: true };
       throw new Error("the server broke");
     });
-    const kinds = ["text", "json", "image", "link", "blob", "error", "throws"];
+    const kinds = ["text", "json", "image", "link", "told link", "blob", "error", "throws"];
     const tools = await mcpTools(client, { permission: "allow" });
     const model = scripted([...kinds.map((kind) => call("echo", { kind })), say("done")]);
     const { messages } = await new Agent({ model, tools }).run("go");
@@ -144,6 +157,7 @@ describe("the tools of a connected client", () => {
       [false, '{"hour":12}'],
       [false, [expect.objectContaining({ type: "file", mediaType: "image/png" })]],
       [false, "file:///a"],
+      [false, "file:///b (b; Tides; text/csv)"],
       [false, [expect.objectContaining({ type: "file", name: "x:y" })]],
       [true, "it failed"],
       [true, expect.stringContaining("the server broke")],

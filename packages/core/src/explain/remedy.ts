@@ -6,7 +6,7 @@ import { ownMember } from "../json/object.ts";
 import type { EndReason, RunEnd } from "../loop/records.ts";
 import type { RunOptions } from "../loop/run-options.ts";
 import type { Json } from "../message.ts";
-import { fewerAttempts, noFallback } from "../rules/retry.ts";
+import { fewerAttempts, mayFallBack } from "../rules/retry.ts";
 
 /** What would have let the run continue, or end in another way. */
 export interface Remedy {
@@ -158,7 +158,7 @@ function failed({ evidence, error }: RunEnd, options: RunOptions | undefined): R
   const kind = error?.kind ?? "internal";
   const { attempt, allowed, longestRetryAfterMs } = evidence;
   const others = options?.fallbacks ?? (options?.models.length ?? 1) - 1;
-  const fallsBack = !noFallback.has(kind);
+  const fallsBack = mayFallBack(error ?? { kind });
   const next = !fallsBack
     ? ""
     : others > 0

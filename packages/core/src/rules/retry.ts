@@ -47,13 +47,17 @@ export const fewerAttempts: { readonly [kind in ErrorKind]?: number } = {
   empty_response: 3,
 };
 
-/** Failures that another model would have as well: no fallback. */
-export const noFallback: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
+/** Failures that another model would have as well. */
+const ofAll: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
   "aborted",
   "internal",
   "invalid_request",
   "content_filter",
 ]);
+
+/** Whether another model may do better. What is not found is this model, which its provider may have taken away, or its address. */
+export const mayFallBack = ({ kind, status }: Pick<ErrorData, "kind" | "status">): boolean =>
+  !ofAll.has(kind) || (kind === "invalid_request" && status === 404);
 
 /** Checks the options of `retry`. */
 export const retryOptions: Check = rising(
@@ -76,7 +80,7 @@ export function retry(options: Retry = {}): Rule {
   const { capMs = Math.max(baseMs, 30_000), shortestRetryAfterMs = baseMs } = options;
   return {
     name: "retry",
-    version: 2,
+    version: 3,
     judge(_memory, state): Judgement | undefined {
       const { run } = state;
       if (run?.failure === undefined) return undefined;
@@ -115,7 +119,7 @@ export function retry(options: Retry = {}): Rule {
 export function fallback(): Rule {
   return {
     name: "fallback",
-    version: 1,
+    version: 2,
     judge(_memory, state): Judgement | undefined {
       const error = state.run?.failure?.error;
       if (error === undefined) return undefined;
@@ -127,8 +131,8 @@ export function fallback(): Rule {
 }
 
 /** The index of the model to fall back to after a permanent failure; undefined if there is none, or if it would fail as well. */
-export function nextModel(state: State, error: Pick<ErrorData, "kind">): number | undefined {
-  if (noFallback.has(error.kind)) return undefined;
+export function nextModel(state: State, error: Pick<ErrorData, "kind" | "status">): number | undefined {
+  if (!mayFallBack(error)) return undefined;
   const { run, options } = withRun(state);
   // If a hook chose the model for the step, the run's own model is asked next.
   if (modelInUse(run) !== run.model) return run.model;

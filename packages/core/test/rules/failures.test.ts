@@ -26,8 +26,8 @@ import { acting, answerOf, callOf, finished, stateOf } from "../loop/support.ts"
 import { afterAll, failureOf, judgementOf, stopOf, texts, turnOf, words } from "./support.ts";
 
 test.each([
-  ["retry", 2, retry],
-  ["fallback", 1, fallback],
+  ["retry", 3, retry],
+  ["fallback", 2, fallback],
   ["overflow", 3, overflow],
   ["repairs", 6, repairs],
 ] as const)("%s decides nothing if nothing failed", (name, version, make) => {
@@ -57,6 +57,18 @@ describe("a failed model call", () => {
     });
     expect(falls(network, last)).toBeUndefined();
     expect(falls(failureOf("invalid_request", {}, 0))).toBeUndefined();
+    expect(falls(failureOf("invalid_request", { status: 400 }, 0))).toBeUndefined();
+  });
+
+  test("whose model is not there, or no longer, goes to the next one", () => {
+    const gone = failureOf("invalid_request", { retryable: false, status: 404 }, 0);
+    const follows = { do: "ask_again", model: 1 };
+    expect(judgementOf(fallback(), { failure: gone })).toMatchObject({ follows });
+    expect(judged({}, gone)).toMatchObject({ follows });
+    expect(judged({}, gone, 0, last)).toMatchObject({ follows: { do: "stop", reason: "error" } });
+    expect(judged({}, failureOf("aborted", { retryable: false, status: 404 }))).toMatchObject({
+      follows: { do: "stop" },
+    });
   });
 
   test("that may pass is retried, after a wait that doubles up to its maximum", () => {

@@ -26,6 +26,8 @@ const tokens: readonly string[] = [
   "<|role_end|>",
   "<|end_message|>",
   "<|content_model_end_sampling|>",
+  "<|close|>message<|sep|>",
+  "<|close|>response<|sep|>",
   "<|user|>",
   "<|observation|>",
   "<｜end▁of▁sentence｜>",
@@ -146,8 +148,8 @@ export function endOf(text: string, isSpokenOf: IsSpokenOf, hasCalls: boolean): 
 /** The offset from which the text may be a token at the answer's end; the text's length if nothing may be one. */
 export function mayEndAt(text: string): number {
   const from = Math.max(0, text.length - longest);
-  const last = Math.max(text.lastIndexOf("<"), text.lastIndexOf("["));
-  if (last < from || !mayBe(text.slice(last))) {
+  const last = lastBegin(text, from);
+  if (last === undefined) {
     const { length } = text.trimEnd();
     return text.endsWith(">", length) && text.length - length <= mostBlanks ? length - 1 : text.length;
   }
@@ -157,6 +159,15 @@ export function mayEndAt(text: string): number {
       if (rest === "" || mayBe(rest)) return at;
     }
   return last;
+}
+
+/** Where the last token begins that the text's end may be. Kimi's have a bracket of their own inside. */
+function lastBegin(text: string, from: number): number | undefined {
+  const last = Math.max(text.lastIndexOf("<"), text.lastIndexOf("["));
+  if (last < from) return undefined;
+  if (mayBe(text.slice(last))) return last;
+  const before = last > from ? text.lastIndexOf("<", last - 1) : -1;
+  return before >= from && mayBe(text.slice(before)) ? before : undefined;
 }
 
 const starts: ReadonlySet<string> = new Set(all.map((token) => token.slice(0, 2)));

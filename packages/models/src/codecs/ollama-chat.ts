@@ -80,10 +80,22 @@ function errorOf(body: JsonObject): string | undefined {
     : undefined;
 }
 
+/** Whether a text is JSON from its first character to its last. */
+function isWhole(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 class OllamaDecoder implements Decoder {
   finished = false;
   readonly #answer: Answer;
   #calls = 0;
+  /** The call whose arguments came as a text that is no whole JSON yet. */
+  #begun: string | undefined;
   /** How often each call with an id was sent. */
   #told: ReadonlyMap<string, number> = new Map();
   #reason: string | undefined;
@@ -178,6 +190,7 @@ class OllamaDecoder implements Decoder {
     for (const call of calls) {
       const told = call && functionIn(call);
       if (call === undefined || told === undefined) continue;
+      if (this.#continued(call, told)) continue;
       const said = JSON.stringify([call.id, told.name, argsIn(told, "arguments")]);
       const nth = (inLine.get(said) ?? 0) + 1;
       inLine.set(said, nth);
@@ -190,8 +203,24 @@ class OllamaDecoder implements Decoder {
     this.#calls += 1;
     const key = `call/${this.#calls}`;
     this.#answer.call(key, { id: textIn(call.id), name: bareName(textIn(told.name) ?? "") });
-    this.#answer.argsWhole(key, argsIn(told, "arguments") ?? {});
-    // A call comes in one piece, or not at all.
+    const args = argsIn(told, "arguments") ?? {};
+    if (typeof args === "string" && !isWhole(args)) {
+      this.#begun = key;
+      this.#answer.args(key, args);
+      return;
+    }
+    this.#begun = undefined;
+    this.#answer.argsWhole(key, args);
+    // Ollama's own calls come in one piece, or not at all.
     this.#answer.callEnd(key);
+  }
+
+  /** Docker's Model Runner sends the arguments in pieces of text, and only the first with the call's id and name. */
+  #continued(call: JsonObject, told: JsonObject): boolean {
+    const more = argsIn(told, "arguments");
+    if (this.#begun === undefined || textIn(call.id) || textIn(told.name) || typeof more !== "string")
+      return false;
+    this.#answer.args(this.#begun, more);
+    return true;
   }
 }

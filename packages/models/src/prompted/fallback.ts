@@ -61,7 +61,7 @@ export function nativeOrPrompted(
 
 /** The servers' own words, which are all they give: the status is that of any bad request. */
 const words =
-  /does not support tools|unsupported param(?:eter)?: [`'"]?tools\b|tools param requires --jinja|requires --enable-auto-tool-choice|tool(?:s| use| calling)? (?:is|are) not supported/i;
+  /does not support tools|unsupported param(?:eter)?: [`'"]?tools\b|tools param requires --jinja|requires --enable-auto-tool-choice|tool call parser not given|(?:tool(?:s| use| call(?:s|ing)?)?|function call(?:s|ing)?) (?:is|are) not supported|(?:not|n't) support (?:tool|function)[ -]call(?:s|ing)\b/i;
 
 function refusesTools(thrown: unknown): boolean {
   if (!(thrown instanceof RondoError) || thrown.partial !== undefined) return false;

@@ -15,7 +15,6 @@ const lower = (text: string): string => text.replace(/[A-Z]/g, (letter) => lette
 const tags: readonly Tags[] = [
   ...["thinking", "thought", "reasoning"].map((name) => ({ open: `<${name}>`, close: `</${name}>` })),
   ...thinkingTags.map(([open, close]) => ({ open: lower(open), close: lower(close) })),
-  { open: "<|open|>think<|sep|>", close: "<|close|>think<|sep|>" },
 ];
 const openers: readonly string[] = tags.map(({ open }) => open);
 const closers: readonly string[] = tags.map(({ close }) => close);

@@ -45,6 +45,7 @@ const settings: { readonly [field: string]: Repair } = {
   "thinking.enabled.budget_tokens": "settings.reasoning",
   "adaptive thinking": "settings.reasoning",
   effort: "settings.reasoning",
+  "output_config.effort": "settings.reasoning",
   thinkingconfig: "settings.reasoning",
   parallel_tool_calls: "settings.parallelToolCalls",
   disable_parallel_tool_use: "settings.parallelToolCalls",
@@ -68,6 +69,10 @@ const value: RegExp = new RegExp(
     `\\bhas an? (${named}) value of \\S+ but the supported range\\b`,
     `\\bthe (thinking budget) \\(?\\d+\\)? is invalid`,
     `\\b(budget) \\d+ is invalid\\b`,
+    // MiniMax's phrase, with the values that it accepts.
+    `\\binvalid (${named}): [^{}()]{1,40} \\(allowed: `,
+    // A tool of OpenAI's own that needs more reasoning than was asked for.
+    `\\btools cannot be used with (${named})\\b`,
     // Pydantic's phrases, before the field and after it: Anthropic, vLLM, Mistral.
     `(?<![\\w.])(?:body\\.)?(${named})[\`'"]*(?:: |\\), [\`'"]msg[\`'"]: [\`'"])(?:input should be|each |range: |array too)`,
     `\\binput should be [^:{}]{1,80}: (${named})(?:\\.|$)`,

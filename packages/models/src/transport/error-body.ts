@@ -207,6 +207,7 @@ const codePlaces = (root: JsonObject, said: JsonObject): (Json | undefined)[] =>
   said.StatusCode,
   root.StatusCode,
   said.error_code,
+  said.error_type,
   said.errorCode,
   said.http_code,
   said.http_status_code,

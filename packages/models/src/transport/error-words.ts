@@ -22,6 +22,7 @@ const overflowWords: RegExp = phrases(
   /context length is only/,
   /context[ _]?(?:length|window|size|limit)[^.]{0,60}exceed/,
   /context (?:window|length|size)(?: limit)? (?:has been |was |is )?reached/,
+  /\brequires? (?:approximately |about |~)?[\d,]+ tokens\b[^.]{0,40}\bcontext limit/,
   // An older llama.cpp, if a prompt or its answer fills the context.
   /\bcontext shift is disabled\b/,
   /exceed[^.]{0,80}context[ _](?:length|window|size|limit)/,
@@ -193,8 +194,8 @@ export const planWords: RegExp = phrases(
   /\bused (?:up )?all (?:of )?your\b/,
   /\bfree tier limit reached\b/,
   /\b(?:subscription|trial)(?: has)? (?:expired|ended)\b/,
-  /\bno active subscription\b/,
-  /\binsufficient (?:account )?(?:balance|credits?|funds)\b/,
+  /\b(?:no|not have an) active (?:\w+ )?subscription\b/,
+  /\binsufficient (?:\w+ ){0,3}(?:balance|credits?|funds)\b/,
   /\bbalance is insufficient\b/,
   /余额不足/,
 );
@@ -227,11 +228,25 @@ export const capabilityWords: RegExp = phrases(
   /(?:tools?|functions|tool use|(?:tool|function) call(?:s|ing)?|(?:image|audio|video|document) inputs?|vision|streaming)[`'"]* (?:is|are) not (?:supported|enabled)/,
   /no endpoints found that (?:support|can handle)/,
   /requires --enable-auto-tool-choice/,
+  /\btool call parser not given\b/,
+  /\bnot support parameters: [[{][`'"]*tools\b/,
   /tools param requires --jinja/,
   /missing data required for image/,
   // Ollama and LM Studio: the machine is too small for the model.
   /\brequires more system memory\b/,
   /\binsufficient system resources\b/,
+);
+
+/**
+ * A model that the provider does not have, or no longer, where it says so with another status than 404: Copilot, DeepSeek,
+ * Groq, LiteLLM, Mistral, OpenRouter.
+ */
+export const goneWords: RegExp = phrases(
+  /\bmodel not exist\b/,
+  /\bis not a valid model\b/,
+  /\binvalid model(?: name passed\b|: )/,
+  /\brequested model is not supported\b|\bmodel is not supported when using\b/,
+  /\bmodel\b(?:[^.{}]|\.(?=\S)){0,80} (?:(?:has been|was) (?:decommissioned|deprecated|discontinued|retired|removed)|is no longer (?:available|supported))\b/,
 );
 
 /** A model that its provider serves only through another protocol: OpenAI, Azure, Copilot. */
@@ -315,6 +330,9 @@ export const upstreamWords: RegExp = phrases(
   /\bmodel has crashed\b/,
   /^model unloaded\b/,
   /failed to get response from provider/,
+  /^upstream request failed\.?$/,
+  // A filter and a low `max_tokens` are then named as possible causes.
+  /\breturned an empty (?:response|completion)\b/,
   /no healthy upstream/,
   /upstream (?:connect error|unreachable|http\/2 stream failed)/,
   /\b(?:internalserver|modelerror|modelstreamerror|serviceunavailable)exception\b/,
@@ -358,6 +376,10 @@ export const overloadWords: RegExp = phrases(
   /\btoo busy\b/,
   /\bserver (?:is )?busy\b/,
   /\bmodel is (?:currently |still )?(?:being )?load(?:ing|ed)\b/,
+  /\b(?:model|service|provider|server)\b(?:[^.{}]|\.(?=\S)){0,60}\bis (?:currently|temporarily) unavailable\b/,
+  // oMLX's guard of the machine's memory: what other requests hold is free again soon, and a short prompt is refused too.
+  /\bprefill would require\b[^{}]{0,20}\bpeak\b/,
+  /\bmemory limit exceeded\b/,
   /负载(?:已饱和|过高)/,
   /访问量过大/,
   /(?:系统|服务器?)繁忙/,

@@ -20,6 +20,7 @@ import {
   failedCallWords,
   fieldWords,
   filterWords,
+  goneWords,
   isOverflowText,
   keyWords,
   minuteQuotaWords,
@@ -175,7 +176,12 @@ function kindOf(status: number | undefined, facts: ErrorFacts, hints: ErrorHints
   // Portkey's and WSO2's status for a request that a guardrail denied.
   if (status === 446) return "content_filter";
   // A filter's refusal that a gateway passes on with a status of its own.
-  if ((status === 424 || status === 500 || status === 502) && filterWords.test(text)) return "content_filter";
+  if (
+    (status === 424 || status === 500 || status === 502) &&
+    filterWords.test(text) &&
+    !upstreamWords.test(text)
+  )
+    return "content_filter";
   // The server behind it broke off: Google's 499 is not an abort of ours, Amazon's 424 is a failure of the model's server.
   if (status === 499 || status === 424) return "server_error";
   // Anthropic's 529, and Groq's 498 for its flex tier.
@@ -250,7 +256,7 @@ function kindOfWords(
   // Amazon's API Gateway counts bytes.
   if (status === 413 && /^request too long\.?$/i.test(text.trim())) return "payload_too_large";
   if (status !== 404 && isOverflowText(text) && mostOutput(text) === undefined) return "context_overflow";
-  if (capabilityWords.test(text) || otherApiWords.test(text)) return "capability";
+  if (capabilityWords.test(text) || otherApiWords.test(text) || goneWords.test(text)) return "capability";
   if (bodyWords.test(text)) return "payload_too_large";
   // Alibaba's words, whatever status comes with them.
   if (/request rate increased too quickly/i.test(text)) return "rate_limit";

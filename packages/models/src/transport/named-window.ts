@@ -35,6 +35,7 @@ const forms: readonly RegExp[] = [
   // GitHub Models
   `max size: ${tokens} tokens`,
   // Gateways
+  `known context limit[^.]{0,20} is ${tokens}`,
   `too long[^.]{0,30} \\(max(?:imum)?:? ${tokens} tokens\\)`,
   // Bedrock
   `max input tokens: ${tokens}`,

@@ -98,6 +98,8 @@ describe("an end-of-turn token at the end of an answer", () => {
     ["[e~[", "Hello!"],
     ["[|endofturn|]", "Hello!"],
     ["<SPECIAL_12>", "Hello!"],
+    ["<|close|>message<|sep|>", "Hello!"],
+    ["<|close|>response<|sep|><|close|>message<|sep|>", "Hello!"],
   ])("is not part of its text, and is not emitted: %j", async (token, text) => {
     for (const chunk of [1, 3, 5, 1000]) {
       const { content, shown } = await heard(`Hello!${token}`, chunk);

@@ -82,6 +82,7 @@ describe("thinking in the content", () => {
     ["Hunyuan's block", "<think:opensource>a</think:opensource>b", {}, ["reasoning: a", "text: b"]],
     ["MiniMax's block", "<mm:think>a</mm:think>b", {}, ["reasoning: a", "text: b"]],
     ["Kimi-VL's block", "◁think▷a◁/think▷b", {}, ["reasoning: a", "text: b"]],
+    ["Kimi K3's block", "<|open|>think<|sep|>a<|close|>think<|sep|>b", {}, ["reasoning: a", "text: b"]],
     ["Gemma's block", "<|channel>thought\na<channel|>b", {}, ["reasoning: \na", "text: b"]],
     ["Command's block", "<|START_THINKING|>a<|END_THINKING|>b", {}, ["reasoning: a", "text: b"]],
     [

@@ -52,8 +52,15 @@ describe("a refusal by a Gemini", () => {
       { thinking: "budget" },
     ],
     ["Thinking level is not supported for this model.", "gemini-3-flash", { thinking: "budget" }],
+    ["Thinking level is unsupported: THINKING_LEVEL_MINIMAL", "gemini-3-flash", { lacksLevels: ["MINIMAL"] }],
+    [
+      vertex("THINKING_LEVEL_MINIMAL is not supported by this model."),
+      "gemini-3-flash",
+      { lacksLevels: ["MINIMAL"] },
+    ],
     ["Thinking budget is not supported for this model.", "gemini-2.5-flash", { thinking: "level" }],
     [vertex("thinking is not supported by this model."), "gemini-3-flash", { thinking: "none" }],
+    [vertex("thinking_config is not supported."), "gemini-3-flash", { thinking: "none" }],
     [
       "Invalid JSON payload received. Unknown name \"id\" at 'contents[1].parts[0].function_call': Cannot find field.\nInvalid JSON payload received. Unknown name \"id\" at 'contents[2].parts[0].function_response': Cannot find field.",
       "gemini-3.5-flash",

@@ -217,6 +217,20 @@ test("a router's good end does not count if the upstream's own word says otherwi
   expect(stop("stop", "OTHER")).toMatchObject({ kind: "end_turn" });
 });
 
+test("nor if the upstream's connection broke: nothing, half a text, or calls that may not be all (F006)", () => {
+  const ended = (word: string, native: string): Loose => ({
+    choices: [{ index: 0, delta: {}, finish_reason: word, native_finish_reason: native }],
+  });
+  const broken = { kind: "server_error", retryable: true };
+  expect(thrown([chunk({ content: "" }), ended("stop", "network_error"), "[DONE]"])).toMatchObject(broken);
+  expect(thrown([chunk({ content: "I will now" }), ended("stop", "abort"), "[DONE]"])).toMatchObject({
+    ...broken,
+    partial: { content: [{ type: "text", text: "I will now" }] },
+  });
+  const call = calls({ index: 0, id: "a", function: fn("f", "{}") });
+  expect(thrown([call, ended("tool_calls", "network_error"), "[DONE]"])).toMatchObject(broken);
+});
+
 test("an answer that begins inside another makes both unusable; changing ids alone do not (F077)", () => {
   const of = (id: string, delta: Loose): Loose => ({ ...chunk(delta), id });
   const says = (id: string, content: string): Loose => of(id, { role: "assistant", content });
@@ -290,6 +304,16 @@ describe("errors inside a successful response", () => {
       "context_overflow",
     ],
     ["as a detail", { detail: "Internal error" }, "stream_error"],
+    [
+      "with the members of a chunk, as null",
+      { id: null, choices: null, error_type: "BadRequestError", error_message: "prompt is too long" },
+      "context_overflow",
+    ],
+    [
+      "with no choices, as its type alone says",
+      { choices: [], error_type: "BadRequestError", error_message: "it is not as it should be" },
+      "invalid_request",
+    ],
     ["as details", { detail: [{ msg: "too many requests", loc: [] }] }, "rate_limit"],
     ["with a code of its own", { code: 503, msg: "busy" }, "overloaded"],
     ["in a list", { errors: [{ message: "Overloaded" }] }, "overloaded"],

@@ -55,6 +55,12 @@ describe("a refusal about a file in the history is recognised", () => {
     [anthropicMessages, "Could not process image"],
     [anthropicMessages, "media exceeds size limit: max 10485760 bytes (2013)"],
     [openaiChat, "failed to read request body"],
+    [openaiChat, "Param Incorrect: `text` is not set"],
+    [
+      anthropicMessages,
+      'request.messages[3].content[0].content[0].type: Invalid literal value, expected "text"',
+    ],
+    [anthropicMessages, "input new_sensitive, messages[4] content[1] image is sensitive (1026)"],
     [openaiChat, "Image input is not enabled for this model"],
     [openaiChat, "Input should be a valid string, field: 'messages[0].content.str', value: [...]"],
     [openaiChat, "messages[0].content: Invalid input: expected string, received array"],

@@ -5,7 +5,7 @@ import { say } from "@rondo/testkit";
 import { raw } from "@rondo/testkit/wire";
 import { describe, expect, it } from "vitest";
 import { openaiChat } from "../../src/codecs/openai-chat.ts";
-import { xai } from "../../src/index.ts";
+import { openai, xai } from "../../src/index.ts";
 import { expectValid, rows, serve } from "../end-to-end/stack.ts";
 
 const repairOf = (error: object, status: number = 400): string | undefined =>
@@ -106,6 +106,9 @@ describe("a refusal about a setting is recognised", () => {
     ["thinking.enabled.budget_tokens: Input should be greater than or equal to 1024", "reasoning"],
     ["adaptive thinking is not supported on this model", "reasoning"],
     ["This model does not support the effort parameter.", "reasoning"],
+    ["output_config.effort: Extra inputs are not permitted", "reasoning"],
+    ['invalid params, invalid thinking.type: "enabled" (allowed: adaptive, disabled) (2013)', "reasoning"],
+    ["The following tools cannot be used with reasoning.effort 'minimal': web_search.", "reasoning"],
     ["stop_sequences: each stop sequence must contain non-whitespace", "stop"],
     ["Invalid value at 'generation_config.seed' (TYPE_INT32), 99999999999", "seed"],
     [
@@ -217,6 +220,39 @@ it("a setting that the server's row leaves out is not left out again: the same r
   const { end } = await new Agent({ model, settings: { presencePenalty: 0.5 } }).run("go");
   expect(end?.error?.kind).toBe("invalid_request");
   expect(wire.requests).toHaveLength(1);
+});
+
+describe("a member that the provider's own side added, and then refused", () => {
+  const told = async (
+    error: object,
+    model = "gpt-5.6-sol",
+  ): Promise<[unknown, number, string | undefined]> => {
+    const refusal = raw(JSON.stringify({ error }), { status: 400 });
+    const wire = await serve([refusal, say("done")]);
+    const made = openai(model, { apiKey: "k", baseURL: wire.urlFor("openai") });
+    const { end } = await new Agent({ model: made, retry: { baseMs: 1 } }).run("go");
+    return [end?.error?.kind ?? end?.reason, wire.requests.length, end?.error?.message];
+  };
+
+  it.each([
+    {
+      message: "prompt_cache_retention is not supported on this model",
+      param: "prompt_cache_retention",
+      code: "invalid_parameter",
+    },
+    { message: "Unknown parameter: 'prompt_cache_retention'.", code: "unknown_parameter" },
+  ])("is a failure of its server: the same request passes a little later: %j", async (error) => {
+    expect(await told(error)).toEqual(["completed", 2, undefined]);
+  });
+
+  it.each([
+    { message: "Unknown parameter: 'input[0].foo'.", param: "input[0].foo", code: "unknown_parameter" },
+    { message: "Missing required parameter: 'tools'.", param: "tools", code: "missing_required_parameter" },
+    { message: "Unsupported parameter: 'model'.", param: "model", code: "unsupported_parameter" },
+  ])("is none that was sent, that is inside another, or that is missing: %j", async (error) => {
+    const [kind, requests] = await told(error);
+    expect([kind, requests]).toEqual(["invalid_request", 1]);
+  });
 });
 
 describe("a refusal inside a stream that had begun", () => {

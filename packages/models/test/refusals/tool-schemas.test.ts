@@ -39,6 +39,7 @@ describe("a refusal of a tool's schema shows that it has to be plainer", () => {
       },
     ],
     [openaiChat, { error: { message: "The tool schema is invalid: 'type' must be a string" } }],
+    [openaiChat, { error: { message: "Error resolving schema reference '#/definitions/_gen:tags': …" } }],
     [
       openaiChat,
       { error: { code: "1210", message: "API 调用参数有误，请检查文档: tools[0].function.parameters" } },

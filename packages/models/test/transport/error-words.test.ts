@@ -16,6 +16,13 @@ type Row = [title: string, status: number, body: Json];
 const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
   context_overflow: [
     [
+      "a gateway over several models",
+      400,
+      says(
+        "Request requires approximately 278690 tokens, but the largest known context limit in this combo is 272000 tokens.",
+      ),
+    ],
+    [
       "llama.cpp, which finds that out as it goes",
       500,
       says("Input prompt is too big compared to KV size. Please try increasing KV size.", {
@@ -538,6 +545,13 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
         { type: "invalid_request_error", param: "model", code: "model_not_found" },
       ),
     ],
+    [
+      "Google about a model with a dot in its name",
+      404,
+      says(
+        "This model models/gemini-2.5-flash is no longer available to new users. Please update your code.",
+      ),
+    ],
     ["llama.cpp, without its templates", 400, says("Unsupported param: tools")],
     ["NVIDIA", 400, says("Validation: Unsupported parameter(s): tools, tool_choice")],
     [
@@ -577,6 +591,38 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
     ["llama.cpp without a template", 500, says("tools param requires --jinja flag, tools are not supported")],
     ["llama.cpp without a template, in its own words", 500, says("tools param requires --jinja flag")],
     ["Groq", 400, says("`tool calling` is not supported with this model")],
+    [
+      "LiteLLM, of tools",
+      400,
+      says(
+        "litellm.UnsupportedParamsError: ollama does not support parameters: {'tools': [{}]}, for model=m",
+      ),
+    ],
+    [
+      "SGLang without a parser",
+      400,
+      { object: "error", message: "Tool Call Parser Not Given!", type: "BadRequestError", code: 400 },
+    ],
+    [
+      "Copilot, of a model that it has not",
+      400,
+      says("The requested model is not supported.", { code: "model_not_supported" }),
+    ],
+    [
+      "Codex, of the same",
+      400,
+      { detail: "The 'gpt-5' model is not supported when using Codex with a ChatGPT account." },
+    ],
+    ["DeepSeek, of the same", 400, says("Model Not Exist", { code: "invalid_request_error" })],
+    ["OpenRouter, of the same", 400, says("a/b is not a valid model ID", { code: 400 })],
+    ["Mistral, of the same", 400, { object: "error", message: "Invalid model: m", type: "invalid_model" }],
+    [
+      "Groq, of a model that is gone",
+      400,
+      says("The model `m` has been decommissioned and is no longer supported.", {
+        code: "model_decommissioned",
+      }),
+    ],
   ],
   // What sounds like one of those and is none.
   rate_limit: [
@@ -674,6 +720,17 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
     ["a plain no", 403, says("You have no access to this model")],
   ],
   server_error: [
+    ["a relay about its upstream", 400, says("Upstream request failed", { type: "upstream_error" })],
+    [
+      "a gateway about an empty answer, with possible causes",
+      400,
+      says("The model returned an empty response. Possible causes: very low max_tokens, content filter."),
+    ],
+    [
+      "the same with a 500",
+      500,
+      says("The model returned an empty response. Possible causes: very low max_tokens, content filter."),
+    ],
     ["a throttle behind a failure of a gateway's own", 500, says("Too many tokens, please wait.")],
     [
       "NVIDIA's function",
@@ -720,6 +777,24 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
       "Cloudflare",
       429,
       { errors: [{ message: "AiError: Capacity temporarily exceeded, please try again.", code: 3040 }] },
+    ],
+    [
+      "a gateway's 400 about a model that is away",
+      400,
+      says("The requested model gpt-5.4 is currently unavailable. Please try again later."),
+    ],
+    ["a 404 about the same", 404, says("The model is temporarily unavailable")],
+    [
+      "a local server's guard of its memory",
+      400,
+      says("Prefill would require ~15.27 GB peak but the ceiling is 13.50 GB, or reduce context length."),
+    ],
+    [
+      "the same for a process",
+      400,
+      says(
+        "Request aborted: process memory limit exceeded (usage 22.3 GB, ceiling 17.0 GB). Reduce context size.",
+      ),
     ],
     [
       "Ollama in its other protocol, whose code says no more than that it failed",

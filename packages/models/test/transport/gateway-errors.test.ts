@@ -334,6 +334,12 @@ describe("a plan that is used up", () => {
     [429, "You have used all your free requests for today", "quota_exhausted"],
     [403, "You've run out of premium requests", "quota_exhausted"],
     [403, "Your subscription has expired", "quota_exhausted"],
+    [
+      403,
+      "You have either run out of available resources or do not have an active Grok subscription.",
+      "quota_exhausted",
+    ],
+    [400, "Insufficient USD or Diem balance to complete request.", "quota_exhausted"],
     [429, "You've hit your rate limit", "rate_limit"],
     [429, "You have reached your requests per minute limit", "rate_limit"],
     [429, "You have reached your concurrent requests limit", "rate_limit"],

@@ -9,6 +9,9 @@ interface Block {
   data?: unknown;
   mimeType?: unknown;
   uri?: unknown;
+  name?: unknown;
+  title?: unknown;
+  description?: unknown;
   resource?: { uri?: unknown; text?: unknown; blob?: unknown; mimeType?: unknown } | null;
 }
 
@@ -59,15 +62,23 @@ function spellings(value: string): string[] {
   return [value, escaped, inAscii];
 }
 
-function outputOf({ type, text, data, mimeType, uri, resource }: Block): ToolOutput {
+function outputOf(block: Block): ToolOutput {
+  const { type, text, data, mimeType, uri, resource } = block;
   if (typeof data === "string") return { type: "file", data, mediaType: textOr(mimeType, unknownType) };
   if (typeof resource?.blob === "string") {
     const mediaType = textOr(resource.mimeType, unknownType);
     const name = typeof resource.uri === "string" ? { name: resource.uri } : {};
     return { type: "file", data: resource.blob, mediaType, ...name };
   }
-  const said = [text, resource?.text, uri, resource?.uri].find((one) => typeof one === "string");
+  if (typeof uri === "string" && typeof text !== "string") return { type: "text", text: linkOf(uri, block) };
+  const said = [text, resource?.text, resource?.uri].find((one) => typeof one === "string");
   return { type: "text", text: textOr(said, `(${textOr(type, "nothing")})`) };
+}
+
+/** A link to a resource: its address, and what the server says that it is. */
+function linkOf(uri: string, { title, name, description, mimeType }: Block): string {
+  const said = [title ?? name, description, mimeType].filter((one) => typeof one === "string" && one !== uri);
+  return said.length === 0 ? uri : `${uri} (${said.join("; ")})`;
 }
 
 const unknownType = "application/octet-stream";

@@ -49,10 +49,12 @@ const forcedTool: RegExp =
   /tool_choice\b[^{}]{0,80}not supported|thinking may not be enabled when tool_choice forces/i;
 
 /** Either way of asking for thinking, refused by a model whose name suggested the other way, or none. */
-const noBudget: RegExp = /thinking\.type\.enabled[`'"\\]* is not supported/i;
+const noBudget: RegExp =
+  /thinking\.type\.enabled[`'"\\]* is not supported|\binvalid thinking\.type: [`'"\\]*enabled\b/i;
 /** A model that always thinks, although its name does not tell. */
 const noOff: RegExp = /thinking\.type\.disabled[`'"\\]* is not supported/i;
-const noAdaptive: RegExp = /\bthinking: input tag [`'"\\]*adaptive\b/i;
+const noAdaptive: RegExp =
+  /\bthinking: input tag [`'"\\]*adaptive\b|\binvalid thinking\.type: [`'"\\]*adaptive\b/i;
 /** A gateway that does not know the field for effort, whatever its model. The same field holds the schema, whose path is longer. */
 const noEffort: RegExp =
   /\boutput_config(?:\.effort)?[`'"\\]*: extra inputs are not permitted|(?:unknown|unsupported|unrecogni[sz]ed|unexpected) (?:field|parameter|property|key|argument)[^{}]{0,20}\boutput_config\b(?!\.format)/i;

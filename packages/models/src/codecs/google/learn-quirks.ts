@@ -14,10 +14,12 @@ import { looksUpRefs } from "../spelt-refs.ts";
 import { lacksSignature } from "../thought-signatures.ts";
 import { type GoogleCompat, type GoogleTraits, googleTraits } from "./target.ts";
 
-const noLevel: RegExp = /thinking[ _]?level [`'"\\]*(minimal|low|medium|x?high)\b[^.]{0,20} not supported/i;
+/** A level that a model lacks, in the words of AI Studio and of Vertex. */
+const noLevel: RegExp =
+  /thinking[ _]?level [`'"\\]*(minimal|low|medium|x?high)\b[^.]{0,20} not supported|thinking[ _]?level is (?:unsupported|not supported): [`'"\\]*(?:thinking_level_)?(minimal|low|medium|x?high)\b|\bthinking_level_(minimal|low|medium|x?high)\b[^.]{0,20} not supported/i;
 /** Neither levels nor budgets are accepted; then one of the two. */
 const noThinking: RegExp =
-  /thinking is (?:not (?:supported|enabled|configurable)|unsupported)|unknown name [`'"\\]*thinking_?config/i;
+  /thinking(?:[ _]?config)? is (?:not (?:supported|enabled|configurable)|unsupported)|unknown name [`'"\\]*thinking_?config/i;
 const noLevels: RegExp =
   /thinking[ _]?level is (?:not supported|unsupported)|unknown name [`'"\\]*thinking_?level/i;
 const noBudgets: RegExp =
@@ -81,7 +83,7 @@ function quirksIn(words: string, traits: GoogleTraits): GoogleCompat | undefined
   if (traits.callIds !== "never" && noIds.test(words)) return { callIds: "never" };
   if (traits.callIds !== "always" && wantsIds.test(words)) return { callIds: "always" };
   if (spoiltSignature.test(words) && ownSignatures) return { needsSignatures: true, ownSignatures: false };
-  const level = noLevel.exec(words)?.[1]?.toUpperCase();
+  const level = noLevel.exec(words)?.slice(1).find(Boolean)?.toUpperCase();
   if (level !== undefined)
     return lacksLevels.includes(level) ? undefined : { lacksLevels: [...lacksLevels, level] };
   if (thinking !== "none" && noThinking.test(words)) return { thinking: "none" };

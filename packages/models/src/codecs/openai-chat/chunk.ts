@@ -182,7 +182,11 @@ const numberOf = ({ index }: JsonObject): number => Number(index ?? 0);
 export function failureIn(chunk: JsonObject, inChoice: Json | undefined): JsonObject | undefined {
   if (chunk.error && told(chunk.error)) return chunk;
   if (inChoice && told(inChoice)) return { error: inChoice };
-  return chunk.choices === undefined && isFlatError(chunk) ? chunk : undefined;
+  const { choices } = chunk;
+  // DeepInfra and Venice give their error all the members of a chunk, empty ones.
+  const isBare =
+    choices === undefined || choices === null || (Array.isArray(choices) && choices.length === 0);
+  return isBare && isFlatError(chunk) ? chunk : undefined;
 }
 
 /** The sources in a chunk; the fuller list if it has two. */

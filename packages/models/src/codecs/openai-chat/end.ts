@@ -16,14 +16,14 @@ export interface ChatEnd {
 }
 
 /**
- * What the finish reason means; without one, the stream simply ended. Some routers call every end a good one (F006): then
- * the upstream's own finish reason can override it.
+ * What the finish reason means; without one, the stream simply ended. Some routers call every end a good one (F006), even
+ * that of an upstream whose connection broke: then the upstream's own finish reason overrides it.
  */
 export function wireOf({ word, native }: ChatEnd): StopKind {
   const own = word === undefined ? "end_turn" : stopOf(openaiChatStops, word);
   if (native === undefined || (own !== "end_turn" && own !== "tool_use")) return own;
   const behind = stopOf(openaiChatStops, native);
-  return behind !== "error" && grave.has(behind) ? behind : own;
+  return grave.has(behind) ? behind : own;
 }
 
 /**

@@ -43,8 +43,16 @@ const lessons: readonly (readonly [words: RegExp, quirk: Partial<OpenaiChatCompa
   // Mistral's own rules, for one of its models under another name: its ids (F055), and the order of roles (F046).
   [/must be a-z, A-Z, 0-9, with a length of 9\b/i, { idForm: "mistral9" }],
   [refusesUserAfterResults, { bridgeToolUser: true }],
+  // Bedrock's, for Llama and Mistral behind a gateway that puts both into one turn.
+  [
+    /conversation blocks and tool result blocks cannot be provided in the same turn/i,
+    { bridgeToolUser: true },
+  ],
   // Text and calls are accepted, but not together.
-  [/either content or tool_calls,? but not both/i, { textBesideCalls: false }],
+  [
+    /either content or tool_calls,? but not both|conversation blocks and tool use blocks cannot be provided in the same turn/i,
+    { textBesideCalls: false },
+  ],
   // Older servers do not know the field that requests usage at the end of a stream: `{"loc": ["body", "stream_options"]}`.
   [
     /stream_options[^{}]{0,80}(?:not (?:supported|permitted|allowed)|only|unknown|unsupported|extra)|(?:unrecogni[sz]ed|unknown|unsupported|unexpected keyword|invalid parameter|not (?:supported|permitted|allowed)|extra_forbidden)[^{}]{0,80}stream_options/i,

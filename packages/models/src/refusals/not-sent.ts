@@ -1,0 +1,37 @@
+// The room of refusals of something that was not sent.
+//
+// A backend may add a member to a request on its way, and then refuse it, at random: the same request passes a little
+// later. What was sent is never meant here, nor what a gateway calls by another name inside a member.
+
+import { errorWith, type RondoError } from "@rondo/core";
+import type { ErrorResponse, WireRequest } from "../codec.ts";
+import { objectIn, parseJson, textIn } from "../json-values.ts";
+import { refusedSetting } from "./settings.ts";
+
+const refused: RegExp = /unknown|unsupported|not supported|unrecogni[sz]ed/i;
+const named: RegExp = /\b(?:unknown|unsupported) parameter: [`'"\\]*(\w+)(?![\w.[])/i;
+
+/**
+ * The error; a failure of the server, if it refuses what it added to the request itself. Only for the first refusal of a
+ * request, and not about a setting: another one may be about what was left out since.
+ */
+export function unlessAdded(
+  error: RondoError,
+  { body: words }: ErrorResponse,
+  { body: sent }: WireRequest,
+): RondoError {
+  if (error.kind !== "invalid_request" || error.repair !== undefined) return error;
+  if (refusedSetting(words) !== undefined) return error;
+  const name = notSent(words, sent);
+  if (name === undefined) return error;
+  const message = `${error.message} The request has no "${name}": it was added on the provider's side.`;
+  return errorWith(error, { kind: "server_error", retryable: true, message });
+}
+
+/** The member of a request that a refusal is about, if the request has none of this name. */
+function notSent(words: string, sent: string): string | undefined {
+  if (!refused.test(words)) return undefined;
+  const param = textIn(objectIn(objectIn(parseJson(words))?.error)?.param);
+  const name = param !== undefined && /^\w+$/.test(param) ? param : named.exec(words)?.[1];
+  return name === undefined || sent.includes(`"${name}"`) ? undefined : name;
+}
