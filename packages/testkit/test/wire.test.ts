@@ -310,6 +310,18 @@ describe("the script", () => {
     expect(JSON.parse(text)).toHaveLength(3);
   });
 
+  it("an answer that breaks off in the middle is the beginning of the whole one, byte for byte", () => {
+    const whole = { ...asked, protocol: "openai-chat", stream: false } as const;
+    for (const text of ["é", "é!", "😀", "😀!", "😀!!", "😀!!!"]) {
+      const said = say(text.repeat(200));
+      const bytesOf = (turn: Parameters<typeof planOf>[0]): Buffer =>
+        Buffer.concat(planOf(turn, whole).steps.flatMap((step) => (step.do === "bytes" ? [step.bytes] : [])));
+      const [all, broken] = [bytesOf([said]), bytesOf([said, fail("stream_truncated")])];
+      expect(all.subarray(0, broken.length)).toEqual(broken);
+      expect(broken.length).toBe(all.length >> 1);
+    }
+  });
+
   describe("Google without alt=sse", () => {
     const asArray = (wire: RondoWire): Promise<Answer> =>
       ask(wire, "google-generative-ai", { path: "/v1beta/models/m:streamGenerateContent" });

@@ -4,6 +4,7 @@ import { ok, strictEqual } from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import { inspect } from "node:util";
 import { messageOf, renderResult } from "@rondo/core";
+import { clipped } from "../../text.ts";
 import { mustBe } from "../check.ts";
 import { contextOf, type Demand, inWords, leaving, run, taken, throughTheLoop } from "./trying.ts";
 
@@ -47,7 +48,7 @@ export const running: readonly Demand[] = [
           bytes <= most,
           `the result of ${JSON.stringify(example)} takes ${bytes} bytes of the conversation`,
         );
-        ok(!/\[object \w+\]|^undefined$/.test(text), `the model reads ${JSON.stringify(text.slice(0, 200))}`);
+        ok(!/\[object \w+\]|^undefined$/.test(text), `the model reads ${JSON.stringify(clipped(text, 200))}`);
       }
     },
   },
