@@ -5,6 +5,7 @@ import { getEventListeners } from "node:events";
 import { inspect } from "node:util";
 import { messageOf, renderResult } from "@rondo/core";
 import { clipped } from "../../text.ts";
+import { afterMs } from "../../timer.ts";
 import { mustBe } from "../check.ts";
 import { contextOf, type Demand, inWords, leaving, run, taken, throughTheLoop } from "./trying.ts";
 
@@ -99,7 +100,7 @@ export const running: readonly Demand[] = [
       const most = subject.abortWithinMs ?? 2_000;
       let timer: NodeJS.Timeout | undefined;
       const late = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, most);
+        timer = afterMs(most, resolve);
       });
       await Promise.race([settled, late]);
       clearTimeout(timer);
