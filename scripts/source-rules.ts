@@ -7,6 +7,9 @@
 import { dirname, join } from "node:path";
 import { childrenOf, isNode, type Node, parse } from "./syntax.ts";
 
+/** The line on which a node begins, in words: `line 3`. */
+const lineOf = (text: string, { start }: Node): string => `line ${text.slice(0, start).split("\n").length}`;
+
 export interface Specifier {
   value: string;
   /** Its position in the text, quotes included. */
@@ -75,9 +78,7 @@ export function unmarkedImportsOf(text: string, path: string): string[] {
     if (node.type === "ImportExpression" && isNode(node.source) && node.source.type !== "Literal") {
       const said = text.slice(node.start, node.source.start);
       if (!said.includes("webpackIgnore: true") || !said.includes("@vite-ignore"))
-        found.push(
-          `line ${text.slice(0, node.start).split("\n").length}: ${text.slice(node.start, node.end)}`,
-        );
+        found.push(`${lineOf(text, node)}: ${text.slice(node.start, node.end)}`);
     }
     childrenOf(node).forEach(visit);
   };
@@ -101,7 +102,7 @@ const typedExpressions = new Set([
 export function impuritiesOf(text: string, path: string): string[] {
   const found: string[] = [];
   const say = (node: Node, what: string): void => {
-    found.push(`line ${text.slice(0, node.start).split("\n").length}: ${what}`);
+    found.push(`${lineOf(text, node)}: ${what}`);
   };
   const visit = (node: Node): void => {
     if (node.type.startsWith("TS")) {
@@ -144,7 +145,7 @@ const isFunction = (node: unknown): boolean =>
 export function oldSpaceFunctionsOf(text: string, path: string): string[] {
   const found: string[] = [];
   const say = (node: Node, what: string): void => {
-    found.push(`line ${text.slice(0, node.start).split("\n").length}: ${what}`);
+    found.push(`${lineOf(text, node)}: ${what}`);
   };
   const visit = (node: Node, inFunction: boolean): void => {
     const { left, right } = node;

@@ -48,6 +48,9 @@ export interface ContestOptions {
   say?: (line: string) => void;
 }
 
+/** What a cell measured in each round it took part in. */
+type Rounds = ReadonlyMap<number, Measured>;
+
 export async function contest(options: ContestOptions): Promise<{ figures: Figure[]; failures: Failure[] }> {
   const { server, scenarios, subjects, rounds, peerRounds = rounds, nodeFlags = [], say } = options;
   const taken = new Map<string, Map<number, Measured>>();
@@ -56,7 +59,7 @@ export async function contest(options: ContestOptions): Promise<{ figures: Figur
     for (const scenario of scenarios) {
       const from = round % subjects.length;
       for (const subject of [...subjects.slice(from), ...subjects.slice(0, from)]) {
-        const key = `${scenario} ${subject.name}`;
+        const key = keyOf(scenario, subject.name);
         if (failures.has(key) || (subject.kind === "peer" && isEnough(taken.get(key), peerRounds))) continue;
         const cannot = subject.cannot?.[scenario];
         if (cannot !== undefined) {
@@ -78,38 +81,47 @@ export async function contest(options: ContestOptions): Promise<{ figures: Figur
         }
       }
     }
-  const figures: Figure[] = [];
-  for (const scenario of scenarios)
-    for (const subject of subjects) {
-      const cell = taken.get(`${scenario} ${subject.name}`);
-      if (cell === undefined || failures.has(`${scenario} ${subject.name}`)) continue;
-      const floor = taken.get(`${scenario} ${subject.floor}`);
-      const ratios = (of: "cpu" | "wall"): number[] =>
-        [...cell].flatMap(([round, one]) => {
-          const unit = floor?.get(round)?.[of];
-          return unit === undefined ? [] : [one[of] / unit];
-        });
-      const [cpuRatios, wallRatios] = [ratios("cpu"), ratios("wall")];
-      figures.push({
-        scenario,
-        subject: subject.name,
-        protocol: subject.protocol,
-        runs: cell.size,
-        cpu: median([...cell.values()].map(({ cpu }) => cpu)),
-        main: median([...cell.values()].map(({ main }) => main)),
-        wall: median([...cell.values()].map(({ wall }) => wall)),
-        rss: median([...cell.values()].map(({ rss }) => rss)),
-        ...(cpuRatios.length === 0 ? {} : { cpuRatio: median(cpuRatios), wallRatio: median(wallRatios) }),
-        rounds: [...cell.values()].map(({ cpu }) => cpu),
-      });
-    }
+  const figures = scenarios.flatMap((scenario) =>
+    subjects.flatMap((subject) => {
+      const key = keyOf(scenario, subject.name);
+      const cell = taken.get(key);
+      if (cell === undefined || failures.has(key)) return [];
+      return [figureOf(scenario, subject, cell, taken.get(keyOf(scenario, subject.floor)))];
+    }),
+  );
   return { figures, failures: [...failures.values()] };
+}
+
+const keyOf = (scenario: string, subject: string): string => `${scenario} ${subject}`;
+
+/** What a subject took, by median. @param floor what its floor took in the same rounds */
+function figureOf(scenario: string, subject: Subject, cell: Rounds, floor: Rounds | undefined): Figure {
+  const all = [...cell.values()];
+  const middle = (of: keyof Measured): number => median(all.map((one) => one[of]));
+  const ratios = (of: "cpu" | "wall"): number[] =>
+    [...cell].flatMap(([round, one]) => {
+      const unit = floor?.get(round)?.[of];
+      return unit === undefined ? [] : [one[of] / unit];
+    });
+  const [cpuRatios, wallRatios] = [ratios("cpu"), ratios("wall")];
+  return {
+    scenario,
+    subject: subject.name,
+    protocol: subject.protocol,
+    runs: cell.size,
+    cpu: middle("cpu"),
+    main: middle("main"),
+    wall: middle("wall"),
+    rss: middle("rss"),
+    ...(cpuRatios.length === 0 ? {} : { cpuRatio: median(cpuRatios), wallRatio: median(wallRatios) }),
+    rounds: all.map(({ cpu }) => cpu),
+  };
 }
 
 /** Peers take part in fewer rounds, and in only one if a run takes this long: noise is never of that size. */
 const onceMs = 8_000;
 
-function isEnough(cell: ReadonlyMap<number, Measured> | undefined, rounds: number): boolean {
+function isEnough(cell: Rounds | undefined, rounds: number): boolean {
   if (cell === undefined) return false;
   return cell.size >= rounds || [...cell.values()].some(({ cpu }) => cpu > onceMs);
 }

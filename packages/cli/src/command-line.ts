@@ -20,6 +20,7 @@ import { failureOf, UsageError } from "./console/failure.ts";
 import { type ExitCode, exitCodes } from "./exit-codes.ts";
 import { type Arguments, readArguments } from "./line/arguments.ts";
 import { type Command, commonOptions } from "./line/command.ts";
+import { rondo } from "./line/command-name.ts";
 import { commandHelp, generalHelp } from "./line/help.ts";
 import { version } from "./version.ts";
 
@@ -90,16 +91,16 @@ function commandNamed(name: string): Command {
   const command = commands.find((one) => one.name === name);
   if (command !== undefined) return command;
   if (name.startsWith("-"))
-    throw new UsageError(`${name} must follow a command, e.g. rondo run ${name}; see rondo --help`);
+    throw new UsageError(`${name} must follow a command, e.g. ${rondo} run ${name}; see ${rondo} --help`);
   const names = commands.map((one) => one.name);
   throw new UsageError(
     `there is no command ${JSON.stringify(name)}.${hintAt(name, names)} There are ${names.join(", ")}; ` +
-      'a task is given by rondo run "TASK"',
+      `a task is given by ${rondo} run "TASK"`,
   );
 }
 
 function checkWords(args: Arguments, { name, maxWords }: Command): void {
   const extra = args.words[maxWords];
   if (extra !== undefined)
-    throw new UsageError(`rondo ${name} cannot use ${JSON.stringify(extra)}; see rondo ${name} --help`);
+    throw new UsageError(`rondo ${name} cannot use ${JSON.stringify(extra)}; see ${rondo} ${name} --help`);
 }

@@ -47,6 +47,20 @@ describe("mistakes on the command line", () => {
     expect(out.code).toBe(2);
   });
 
+  it.each([
+    [["--json"], "e.g. npx rondo run --json; see npx rondo --help"],
+    [["rum"], 'a task is given by npx rondo run "TASK"'],
+    [["runs", "extra"], "see npx rondo runs --help"],
+    [["runs", "--none"], "See npx rondo runs --help"],
+    [["run", ""], "e.g. npx rondo run "],
+    [["diff", "last"], "e.g. npx rondo diff abc123 last; `npx rondo runs` lists them"],
+    [["fork", "last", "--edit", "x"], "`npx rondo show` names the calls"],
+    [["journal"], "needs a word: npx rondo journal check [FILE|DIR]"],
+  ])("%j behind npm is told by commands that can be typed there", async (args, words) => {
+    const out = await rondo(place({ npm_command: "run-script" }), args);
+    expectLine(out, words);
+  });
+
   it.each(["jsonl:/proc/none/here", "/proc/none/here", "sqlite:/proc/none/here"])(
     "a journal that cannot be made is refused, and not asked for again and again: %s",
     async (journal) => {

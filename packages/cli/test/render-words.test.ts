@@ -1,6 +1,7 @@
 // The words that several pages share: changes, spans of time, and where a text is cut.
 
 import { expect, it } from "vitest";
+import { contentText } from "../src/console/shorten.ts";
 import { changeLines } from "../src/render/changes.ts";
 import { RunPage } from "../src/render/page.ts";
 import { spanText } from "../src/render/usage.ts";
@@ -15,6 +16,13 @@ it("a change is shown around the place where it differs, and no character is cut
   const [head, before, after] = changeLines([{ what: "text", was: `x${was}`, is: `x${is}` }], 40);
   expect([head, before?.match(/🎂/g)?.length, after?.match(/🎁/g)?.length]).toEqual(["text changed:", 1, 1]);
   expect(changeLines([{ what: "text", was, is }], Number.POSITIVE_INFINITY)[1]).toBe(`  - ${was}`);
+});
+
+it.each([1, 2, 3, 4])("a file of %d bytes in a result is told with its size", (bytes) => {
+  const data = Buffer.alloc(bytes).toString("base64");
+  const words = `[file, image/png, ${bytes} ${bytes === 1 ? "byte" : "bytes"}]`;
+  for (const one of [data, data.replace(/=+$/, "")])
+    expect(contentText([{ type: "file", mediaType: "image/png", data: one }])).toBe(words);
 });
 
 it("a long line of a page is cut between two characters", () => {

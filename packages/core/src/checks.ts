@@ -12,6 +12,7 @@ import { isObject } from "./json/object.ts";
 
 export { hintAt, nearest } from "./checks/nearest.ts";
 export { deepest, isTooDeep } from "./json/depth.ts";
+export { cutBefore, headOf } from "./text/size.ts";
 
 /** What is wrong with a value: in words, and where in it (`.clocks.idleMs`). Undefined: it is valid. */
 export type Check = (value: unknown) => { at: string; says: string } | undefined;

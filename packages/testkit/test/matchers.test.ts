@@ -358,3 +358,12 @@ describe("a tool that asked a question", () => {
     }
   });
 });
+
+it("no character is cut in two where a message is cut", () => {
+  for (const before of ["", "x"]) {
+    const wanted = { a: `${before}${"🎉".repeat(200)}` };
+    const said = words(() => expectRun(run.result).toHaveAnswered(wanted));
+    expect(said).toMatch(/🎉…/u);
+    expect(said.isWellFormed()).toBe(true);
+  }
+});

@@ -81,6 +81,19 @@ describe("a tool that is as it should be", () => {
   );
 });
 
+it("may be given more time to hear an abort than a timer of Node can be set to", async () => {
+  const good = note();
+  const late = toolWith(good.tool, {
+    execute: (_: never, { signal }) =>
+      new Promise((resolve) =>
+        signal.addEventListener("abort", () => setTimeout(() => resolve("late"), 20), { once: true }),
+      ),
+  });
+  const checks = testTool({ ...good, tool: late, abortWithinMs: 2 ** 32 });
+  await checks.find(({ name }) => name.endsWith("an abort is heard in time"))?.run();
+  expect(checks.map(({ name }) => name)).toContain("note: an abort is heard in time");
+});
+
 type Broken = Partial<ToolUnderTest>;
 
 const withTool = (change: (good: Tool) => Partial<Tool>): ((good: ToolUnderTest) => Broken) => {

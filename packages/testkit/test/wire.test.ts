@@ -1,6 +1,7 @@
 // rondo-wire by itself, over plain HTTP: the door, the rules, the words, the faults.
 
 import { request as httpRequest } from "node:http";
+import { setTimeout as pause } from "node:timers/promises";
 import { RondoError } from "@rondo/core";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { badArgs, call, emit, fail, hold, late, part, refuse, say, stop, tick, usage } from "../src/index.ts";
@@ -22,6 +23,7 @@ import {
   rondoWire,
   ScriptError,
   type Step,
+  slow,
   stallAfter,
   status,
   type WireOptions,
@@ -310,6 +312,18 @@ describe("the script", () => {
     expect(JSON.parse(text)).toHaveLength(3);
   });
 
+  it("an answer that breaks off in the middle is the beginning of the whole one, byte for byte", () => {
+    const whole = { ...asked, protocol: "openai-chat", stream: false } as const;
+    for (const text of ["é", "é!", "😀", "😀!", "😀!!", "😀!!!"]) {
+      const said = say(text.repeat(200));
+      const bytesOf = (turn: Parameters<typeof planOf>[0]): Buffer =>
+        Buffer.concat(planOf(turn, whole).steps.flatMap((step) => (step.do === "bytes" ? [step.bytes] : [])));
+      const [all, broken] = [bytesOf([said]), bytesOf([said, fail("stream_truncated")])];
+      expect(all.subarray(0, broken.length)).toEqual(broken);
+      expect(broken.length).toBe(all.length >> 1);
+    }
+  });
+
   describe("Google without alt=sse", () => {
     const asArray = (wire: RondoWire): Promise<Answer> =>
       ask(wire, "google-generative-ai", { path: "/v1beta/models/m:streamGenerateContent" });
@@ -481,6 +495,19 @@ describe("the faults", () => {
     await wire.close();
     await expect(staying).rejects.toThrow();
   });
+
+  it.each([[delayed(2 ** 31)], [[say("one"), slow(100, 2 ** 31)]]])(
+    "a wait longer than a timer of Node can be set to is waited: %j",
+    async (turn) => {
+      const wire = await serve([turn]);
+      const answered = ask(wire, "openai-chat");
+      answered.catch(() => {});
+      const early = await Promise.race([answered, pause(100)]);
+      expect(early).toBeUndefined();
+      await wire.close();
+      await expect(answered).rejects.toThrow();
+    },
+  );
 
   it("a status has the provider's body, and a wait its provider's form", async () => {
     const wire = await serve([

@@ -3,6 +3,7 @@
 import { type Permission, type Tool, tool, toolResult } from "@rondo/core";
 import { checkGiven, membersOf } from "@rondo/core/checks";
 import { permissionOption } from "./options.ts";
+import { clip } from "./text/text-file.ts";
 
 const maxLength = 2000;
 
@@ -46,7 +47,8 @@ export function calculate(options: CalculateOptions = {}): Tool {
         return toolResult(say(evaluate(expression)));
       } catch (thrown) {
         if (!(thrown instanceof ExpressionError)) throw thrown;
-        const near = expression.slice(Math.max(0, thrown.at - 11), thrown.at + 9);
+        const from = Math.max(0, thrown.at - 11);
+        const near = clip(expression, thrown.at + 9 - from, from);
         return toolResult(
           `Error: ${thrown.message} (at character ${thrown.at}, near ${JSON.stringify(near)})`,
           {

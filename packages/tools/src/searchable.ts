@@ -6,6 +6,7 @@
 import { type Json, type JsonObject, RondoError, type Tool, tool, toolResult, toolWith } from "@rondo/core";
 import { able, checkGiven, count, listOf, membersOf, text } from "@rondo/core/checks";
 import type MiniSearch from "minisearch";
+import { clip } from "./text/text-file.ts";
 
 export interface SearchableOptions {
   /** The name of the tool that searches. Default: `search_tools` */
@@ -135,5 +136,5 @@ function namesIn(tools: readonly Tool[]): string {
 
 function cut(said: string, chars: number): string {
   const [line = ""] = said.trim().split("\n");
-  return line.length <= chars ? line : `${line.slice(0, chars)}…`;
+  return line.length <= chars ? line : `${clip(line, chars)}…`;
 }

@@ -119,6 +119,12 @@ describe("calculate", () => {
     );
   });
 
+  test("names what is not understood with whole characters around it", async () => {
+    expect(await calc("1🎉x🎉🎉🎉🎉🎉")).toBe(
+      'Error: "🎉" is not understood here (at character 2, near "1🎉x🎉🎉🎉")',
+    );
+  });
+
   test("gives the nearest double for a fraction that does not end", async () => {
     await fc.assert(
       fc.asyncProperty(

@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { symlinkSync, truncateSync } from "node:fs";
 import { join } from "node:path";
+import type { JsonObject } from "@rondo/core";
 import { describe, expect, test } from "vitest";
 import { listFiles, searchFiles } from "../src/index.ts";
 import { call, folder } from "./calling.ts";
@@ -110,6 +111,21 @@ describe("list_files", () => {
       pattern: `${root}/src/*.ts`,
     });
     expect(elsewhere.text).toBe(`Error: the glob names nothing in app: ${root}/src/*.ts`);
+  });
+
+  test("means by an absolute glob only the folder it names, and not those below it", async () => {
+    const root = folder({ "a.ts": "one", "src/a.ts": "one", "src/old/a.ts": "one", "src/src/b.ts": "one" });
+    const list = async (args: JsonObject): Promise<string[]> =>
+      (await call(listFiles({ root }), "list_files", args)).text.split("\n").slice(1);
+    expect(await list({ pattern: `${root}/*.ts` })).toEqual(["a.ts"]);
+    expect(await list({ pattern: `${root}/src/*.ts`, path: "src" })).toEqual(["src/a.ts"]);
+    expect(await list({ pattern: `${root}/src/` })).toEqual(["src/"]);
+    expect(await list({ pattern: `!${root}/a.ts` })).toEqual(["src/a.ts", "src/old/a.ts", "src/src/b.ts"]);
+    const { text } = await call(searchFiles({ root }), "search_files", {
+      pattern: "one",
+      glob: `${root}/*.ts`,
+    });
+    expect(text.split("\n").slice(1)).toEqual(["a.ts:1: one"]);
   });
 
   test("says why a glob may have matched nothing", async () => {

@@ -96,6 +96,44 @@ describe("read_file", () => {
     expect(odd.text).toContain("1 line with control characters");
   });
 
+  test.each([
+    ["a\r\nb", "lines end with CRLF"],
+    ["a\r\nb\r\n", "lines end with CRLF"],
+    ["a\r\nb\n", "1 line of all end with CRLF"],
+    ["a\nb\r\nc\r\nd", "2 lines of all end with CRLF"],
+  ])("tells a file whose lines all end with CRLF from one where some do: %j", async (content, words) => {
+    const root = folder({ "a.txt": content });
+    const { text } = await call(readFile({ root }), "read_file", { path: "a.txt" });
+    expect(text).toContain(`; ${words}]`);
+  });
+
+  test("of a file larger than it reads says where its reading ends, and not that the file does", async () => {
+    const root = folder({ "a.txt": lines(60_000) });
+    const tool = readFile({ root, maxScanBytes: 1000, maxLines: 100_000, maxBytes: 1_000_000 });
+    const last = await call(tool, "read_file", { path: "a.txt", offset: 20_000 });
+    const { text: shown } = last.parts[0] as { text: string };
+    // Reading ends inside of a line, of which nothing is shown.
+    expect(shown).toMatch(/^line 20000\n(line \d{5}\n)+$/);
+    expect(last.text).toMatch(
+      /\[lines 20000 to (\d+) of at least [\d,]+ lines, 648,894 bytes; what follows is not read: the file is larger than 1,000 bytes\]$/,
+    );
+    const past = await call(tool, "read_file", { path: "a.txt", offset: 50_000 });
+    expect([past.isError, past.text]).toEqual([
+      true,
+      expect.stringMatching(
+        /^Error: Line 50000 of a\.txt is not read: the file is larger than 1,000 bytes, and reading ends with line 2\d{4} \(of at least [\d,]+ lines, 648,894 bytes\)$/,
+      ),
+    ]);
+  });
+
+  test("of a file larger than it reads that is one line shows the beginning of it", async () => {
+    const root = folder({ "a.txt": "x".repeat(600_000) });
+    const tool = readFile({ root, maxScanBytes: 1000, maxLineLength: 10 });
+    expect((await call(tool, "read_file", { path: "a.txt" })).text).toMatch(
+      /^x{10} \[\.\.\. [\d,]+ more bytes in this line\]\n?\[lines 1 to 1 of at least 1 line, 600,000 bytes; what follows is not read/,
+    );
+  });
+
   test("keeps a character that lies across two pieces of the file whole", async () => {
     const filler = "x".repeat(256 * 1024 - 2);
     const root = folder({ "a.txt": `${filler}😀\nend\n` });

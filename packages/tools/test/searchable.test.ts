@@ -89,6 +89,13 @@ describe("searchable tools", () => {
     expect(textOf(messages[2] as never).length).toBeLessThan(270);
   });
 
+  test("are told with no half of a character where what they do is cut", async () => {
+    const long = made("party", `x${"🎉".repeat(150)}`);
+    const model = scripted([call("search_tools", { query: "party" }), say("ok")]);
+    const { messages } = await new Agent({ model, tools: searchable([long]) }).run("go");
+    expect(textOf(messages[2] as never)).toMatch(/: x🎉+…$/u);
+  });
+
   test("stay away if no words fit, and the model reads that", async () => {
     for (const query of ["database", "", "?!"]) {
       const { text, offered } = await found(query);

@@ -46,6 +46,22 @@ describe("write_file", () => {
     expect((await call(tools, "write_file", { path: "a.txt", content: "y" })).isError).toBe(false);
   });
 
+  test("writes over an empty file that was never read, as edit_file says to: nothing is lost", async () => {
+    const root = folder({ "a.txt": "", "b.txt": "b" });
+    const tools = fileTools({ root });
+    const edited = await call(tools, "edit_file", { path: "a.txt", oldText: "a", newText: "b" });
+    expect(edited.text).toContain("a.txt is empty; nothing was changed. Write it with write_file");
+    expect((await call(tools, "write_file", { path: "a.txt", content: "x" })).text).toBe(
+      "Overwrote a.txt (1 line, 1 byte)",
+    );
+    // One that somebody emptied since it was read is another matter.
+    await call(tools, "read_file", { path: "b.txt" });
+    put(join(root, "b.txt"), "");
+    expect((await call(tools, "write_file", { path: "b.txt", content: "x" })).text).toContain(
+      "b.txt was changed since it was read",
+    );
+  });
+
   test("does not write over what changed since it was read (F225)", async () => {
     const root = folder({ "a.txt": "v1\n" });
     const tools = fileTools({ root, write: { overwriteUnread: true } });

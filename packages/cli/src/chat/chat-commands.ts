@@ -46,15 +46,7 @@ export function readSaid(line: string): Said {
       why: `there is no command ${word}.${hintAt(word, names)} There are ${names.join(", ")}; a message that begins with a slash is written with two`,
     };
   }
-  const name = known[0].slice(1) as
-    | "help"
-    | "later"
-    | "context"
-    | "compact"
-    | "clear"
-    | "model"
-    | "abort"
-    | "quit";
+  const name = known[0].slice(1) as Exclude<Said["do"], "nothing" | "say" | "wrong">;
   if (name === "later")
     return after === ""
       ? { do: "wrong", why: "/later needs a task: /later TEXT" }

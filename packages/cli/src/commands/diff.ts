@@ -5,6 +5,7 @@ import { UsageError } from "../console/failure.ts";
 import { jsonLine } from "../console/plain-text.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { type Command, journalOption } from "../line/command.ts";
+import { rondo } from "../line/command-name.ts";
 import { renderDiff } from "../render/diff.ts";
 import { withJournal } from "../runs/find-run.ts";
 import { noRules } from "../summary.ts";
@@ -21,7 +22,9 @@ export const diffRuns: Command = {
   },
   async act(args, console) {
     if (args.words.length < 2)
-      throw new UsageError("rondo diff takes two runs, e.g. rondo diff abc123 last; `rondo runs` lists them");
+      throw new UsageError(
+        `rondo diff takes two runs, e.g. ${rondo} diff abc123 last; \`${rondo} runs\` lists them`,
+      );
     return withJournal(args, console, "to read", async ({ find }) => {
       const a = await find(args.words[0]);
       const b = await find(args.words[1]);

@@ -118,7 +118,7 @@ function editOf(given: string): NonNullable<ForkOptions["edit"]> {
   const at = given.indexOf("=");
   if (at <= 0)
     throw new UsageError(
-      `--edit takes CALL=TEXT or CALL=@FILE, not ${JSON.stringify(given)}; \`rondo show\` names the calls`,
+      `--edit takes CALL=TEXT or CALL=@FILE, not ${JSON.stringify(given)}; \`${rondo} show\` names the calls`,
     );
   return {
     call: given.slice(0, at),

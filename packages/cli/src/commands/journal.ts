@@ -5,6 +5,7 @@ import { UsageError } from "../console/failure.ts";
 import { jsonLine, plainText } from "../console/plain-text.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { type Command, journalOption } from "../line/command.ts";
+import { rondo } from "../line/command-name.ts";
 import { counted } from "../render/usage.ts";
 import { journalPlace, placeNamed } from "../runs/journal-place.ts";
 
@@ -25,7 +26,7 @@ export const journal: Command = {
     const [what, given] = args.words;
     if (what !== "check")
       throw new UsageError(
-        `rondo journal ${what === undefined ? "needs a word" : `cannot ${JSON.stringify(plainText(what))}`}: rondo journal check [FILE|DIR]`,
+        `rondo journal ${what === undefined ? "needs a word" : `cannot ${JSON.stringify(plainText(what))}`}: ${rondo} journal check [FILE|DIR]`,
       );
     if (given !== undefined && args.has("journal"))
       throw new UsageError("a journal is named once: by FILE, or by --journal");
@@ -52,6 +53,6 @@ export const journal: Command = {
 };
 
 function lineOf({ what, message, repaired }: Finding): string {
-  const kind = repaired ? "repaired" : what.replace("_", " ");
+  const kind = repaired ? "repaired" : what.replaceAll("_", " ");
   return `${kind}: ${plainText(message)}`;
 }

@@ -7,6 +7,7 @@ import { listenForSignals } from "../console/signals.ts";
 import type { ExitCode } from "../exit-codes.ts";
 import type { Arguments } from "../line/arguments.ts";
 import { type Command, showOptions } from "../line/command.ts";
+import { rondo } from "../line/command-name.ts";
 import { shownBy } from "../line/output-options.ts";
 import { makeAgent } from "../runs/agent.ts";
 import { driveRun } from "../runs/drive-run.ts";
@@ -69,7 +70,7 @@ async function taskOf(args: Arguments, console: Console): Promise<string> {
   const given = (isRead ? words.slice(0, -1) : words).join(" ");
   const task = isRead ? [given, await stdinText(console)].filter((part) => part !== "").join("\n\n") : given;
   if (task.trim() === "")
-    throw new UsageError('the task is empty; give one, e.g. rondo run "count the lines of notes.txt"');
+    throw new UsageError(`the task is empty; give one, e.g. ${rondo} run "count the lines of notes.txt"`);
   return task;
 }
 

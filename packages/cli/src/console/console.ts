@@ -70,8 +70,8 @@ export class Console {
   get paint(): Paint {
     return this.#paintFor(this.streams.stdout);
   }
+
   /** Styles for stderr. */
-  /** What paints for stderr. */
   get paintError(): Paint {
     return this.#paintFor(this.streams.stderr);
   }

@@ -65,10 +65,17 @@ export function contentText(content: readonly ContentPart[]): string {
   return content
     .map((part) => {
       if (part.type === "text") return part.text;
-      const size = typeof part.data === "string" ? `, ${Math.floor((part.data.length * 3) / 4)} bytes` : "";
+      const size = typeof part.data === "string" ? `, ${bytesText(part.data)}` : "";
       return `[file${part.name === undefined ? "" : ` ${part.name}`}, ${part.mediaType}${size}${part.url === undefined ? "" : `, ${part.url}`}]`;
     })
     .join("\n");
+}
+
+/** How many bytes a base64 text stands for, with or without its padding. */
+function bytesText(base64: string): string {
+  const padding = base64.endsWith("==") ? 2 : base64.endsWith("=") ? 1 : 0;
+  const bytes = Math.floor(((base64.length - padding) * 3) / 4);
+  return `${bytes} ${bytes === 1 ? "byte" : "bytes"}`;
 }
 
 /** A rule and its evidence: `rule max_steps: steps 5, max 5`. */

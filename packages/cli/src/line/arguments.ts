@@ -6,6 +6,7 @@
 import { parseArgs } from "node:util";
 import { hintAt } from "@rondo/core/checks";
 import { UsageError } from "../console/failure.ts";
+import { rondo } from "./command-name.ts";
 
 export interface OptionSpec {
   type: "string" | "boolean";
@@ -157,7 +158,7 @@ function unknownOption(rawName: string, specs: OptionSpecs, command: string): Us
   // A single letter is not a typo of another one.
   const hint = rawName.startsWith("--") ? hintAt(rawName, known) : "";
   return new UsageError(
-    `there is no option ${rawName} of rondo ${command}.${hint} See rondo ${command} --help; ` +
+    `there is no option ${rawName} of rondo ${command}.${hint} See ${rondo} ${command} --help; ` +
       `a word that begins with a dash goes after --`,
   );
 }

@@ -1,6 +1,7 @@
 // The room of changes: shows what changed so that the eye finds the difference.
 
 import type { ValueChange } from "@rondo/core";
+import { cutBefore } from "@rondo/core/checks";
 import { visibleText } from "../console/plain-text.ts";
 
 type Value = ValueChange["was"];
@@ -27,14 +28,11 @@ function firstDifference(one: string, other: string): number {
 /** The part of a value around the first difference. */
 function shown(value: Value, cut: number, from: number): string {
   const text = textOf(value);
-  if (text.length <= cut) return oneLine(text);
-  const start = from < cut / 2 ? 0 : wholeAt(text, Math.floor(from - cut / 4));
-  const end = wholeAt(text, start + cut);
-  return `${start > 0 ? "…" : ""}${oneLine(text.slice(start, end))}${end < text.length ? "…" : ""}`;
+  if (text.length <= cut) return inOneLine(text);
+  const start = from < cut / 2 ? 0 : cutBefore(text, Math.floor(from - cut / 4));
+  const end = cutBefore(text, start + cut);
+  return `${start > 0 ? "…" : ""}${inOneLine(text.slice(start, end))}${end < text.length ? "…" : ""}`;
 }
 
-/** The nearest position at or before `at` that splits no character. */
-const wholeAt = (text: string, at: number): number =>
-  /^[\ud800-\udbff][\udc00-\udfff]/.test(text.slice(at - 1, at + 1)) ? at - 1 : at;
-
-const oneLine = (text: string): string => visibleText(text).replaceAll("\n", "⏎");
+/** With its line breaks and what is invisible shown, so that a change in these is seen too. */
+const inOneLine = (text: string): string => visibleText(text).replaceAll("\n", "⏎");

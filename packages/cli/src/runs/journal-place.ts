@@ -34,7 +34,9 @@ export function journalPlace(args: Arguments, env: Environment): JournalPlace {
     if (option.trim() === "") throw new UsageError("--journal needs the name of a file, or jsonl:DIR");
     return { ...placeNamed(option), named: "option" };
   }
-  if (env.RONDO_JOURNAL) return { ...placeNamed(env.RONDO_JOURNAL), named: "environment" };
+  // A variable set to an empty text counts as not set.
+  const named = env.RONDO_JOURNAL ?? "";
+  if (named.trim() !== "") return { ...placeNamed(named), named: "environment" };
   return { file: join(stateFolder(env), "rondo", "runs.db"), kind: "sqlite", named: "default" };
 }
 

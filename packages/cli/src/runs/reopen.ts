@@ -47,7 +47,7 @@ interface OpenRun {
 }
 
 /**
- * Opens a run, as it was started, while `deed` runs.
+ * Opens a run, as it was started, while `act` runs.
  * @param given the run's id, the beginning of it, or `last`
  * @param check throws beforehand when the run is not suitable
  */

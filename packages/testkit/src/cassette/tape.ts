@@ -30,7 +30,7 @@ import {
 } from "@rondo/core";
 import { addSpent } from "@rondo/core/driving";
 import { scripted } from "../scripted.ts";
-import { clipped, commonLength, withoutMark } from "../text.ts";
+import { clipped, commonLength, restFrom, withoutMark } from "../text.ts";
 
 /** Records, or a file that holds them: that of a JSONL journal, or one record a line. */
 export type Recording = string | Iterable<LogRecord>;
@@ -296,6 +296,6 @@ function changeLines({ what, was, is }: ValueChange): string {
   const [one, other] = [before ?? "", after ?? ""];
   const start = Math.max(0, commonLength(one, other) - 40);
   const lead = start === 0 ? "" : "…";
-  const cut = (side: string): string => lead + clipped(side.slice(start), 200);
+  const cut = (side: string): string => lead + clipped(restFrom(side, start), 200);
   return `  ${what}\n    - ${cut(one)}\n    + ${cut(other)}`;
 }

@@ -54,6 +54,10 @@ export const noShadow: Shadow = {
 /** Actions the loop may take in a row before the world answers something. */
 const mostBusy = 25;
 
+/** The calls that have started, but for one that may start again. */
+const startedBut = ({ started }: Shadow, call: CallKey): readonly string[] =>
+  started.filter((key) => key !== call);
+
 /** The shadow after a record. */
 export function shadowAfter(shadow: Shadow, record: LogRecord, before: State): Shadow {
   switch (record.type) {
@@ -67,18 +71,16 @@ export function shadowAfter(shadow: Shadow, record: LogRecord, before: State): S
       // Its tool goes on where it asked: another start, and not a second run of the same code.
       const call = callOf(before, record.call);
       return call !== undefined && awaitsAnswer(call)
-        ? { ...shadow, started: shadow.started.filter((key) => key !== record.call) }
+        ? { ...shadow, started: startedBut(shadow, record.call) }
         : shadow;
     }
     case "reconciled":
       // It has not had its effect: what is forbidden is a second one.
-      return record.found === "not_done"
-        ? { ...shadow, started: shadow.started.filter((key) => key !== record.call) }
-        : shadow;
+      return record.found === "not_done" ? { ...shadow, started: startedBut(shadow, record.call) } : shadow;
     case "approval_given": {
       const call = callOf(before, record.call);
       const again = call?.interrupted === true && record.approval.answer !== "deny";
-      const started = again ? shadow.started.filter((key) => key !== record.call) : shadow.started;
+      const started = again ? startedBut(shadow, record.call) : shadow.started;
       const grant = grantIn(record.approval);
       return grant === undefined
         ? { ...shadow, started }

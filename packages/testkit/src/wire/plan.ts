@@ -253,15 +253,16 @@ class Said {
   #performWhole(plan: Plan, rendered: Rendered): void {
     plan.streams = false;
     plan.headers = { "content-type": "application/json" };
-    const text = JSON.stringify(rendered.whole);
+    const bytes = utf8.encode(JSON.stringify(rendered.whole));
     for (const one of this.#between)
       if ("step" in one) plan.steps.push(one.step);
       else if ("fails" in one) {
-        plan.steps.push(sent(text.slice(0, text.length >> 1)));
+        // By bytes: what a character cut in two would be sent as is no part of the answer.
+        plan.steps.push({ do: "bytes", bytes: bytes.subarray(0, bytes.length >> 1) });
         if (one.fails.kind !== "stream_truncated") plan.steps.push({ do: "break", how: "close" });
         return;
       }
-    plan.steps.push(sent(text));
+    plan.steps.push({ do: "bytes", bytes });
   }
 
   /** A failure before anything was said, or in an answer that comes whole, is a status. */

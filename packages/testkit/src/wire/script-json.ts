@@ -14,7 +14,7 @@ import {
 } from "@rondo/core";
 import { isObject, membersIn } from "../json.ts";
 import * as turns from "../scripted/turns.ts";
-import { withoutMark } from "../text.ts";
+import { clipped, withoutMark } from "../text.ts";
 import * as wire from "./faults.ts";
 
 /** What was wrong with a script file. */
@@ -68,7 +68,7 @@ function readTurn(given: Json, path: string): wire.WireTurn {
   const reader = name === undefined ? undefined : words[name];
   if (name === undefined || reader === undefined)
     throw new ScriptFormatError(
-      `${path}: ${JSON.stringify(given).slice(0, 80)} holds no word; there are ${Object.keys(words).join(", ")}`,
+      `${path}: ${clipped(JSON.stringify(given), 80)} holds no word; there are ${Object.keys(words).join(", ")}`,
     );
   check(word, reader.members, `${path}.${name}`);
   try {
@@ -206,7 +206,7 @@ function check(given: JsonObject, members: { readonly [member: string]: Check },
       );
     if (!fits(value, wanted))
       throw new ScriptFormatError(
-        `${path}: ${JSON.stringify(name)} is ${JSON.stringify(value)?.slice(0, 60)}; needed is ${
+        `${path}: ${JSON.stringify(name)} is ${clipped(JSON.stringify(value), 60)}; needed is ${
           typeof wanted === "string" ? needs[wanted] : `one of ${wanted.join(", ")}`
         }`,
       );

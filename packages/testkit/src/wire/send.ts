@@ -3,6 +3,7 @@
 // A client that leaves ends it, whatever it waits for. Nothing here knows of protocols.
 
 import type { ServerResponse } from "node:http";
+import { afterMs } from "../timer.ts";
 import type { Chunks, Place } from "./faults.ts";
 import { joined } from "./framing.ts";
 import type { Plan, Step } from "./steps.ts";
@@ -172,7 +173,7 @@ class Sender {
   async #sleep(ms: number): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const slept = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, ms);
+      timer = afterMs(ms, resolve);
     });
     await Promise.race([slept, this.#gone]);
     clearTimeout(timer);

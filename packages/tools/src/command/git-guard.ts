@@ -81,14 +81,15 @@ export function cleared({ folders, forbidden }: GitGuard): Cleared {
   const left: string[] = [];
   for (const path of forbidden)
     try {
-      if (isTakenAway(path, folders)) taken.push(path);
+      if (takeAway(path, folders)) taken.push(path);
     } catch {
       left.push(path);
     }
   return { taken, left };
 }
 
-function isTakenAway(path: string, folders: readonly string[]): boolean {
+/** @returns whether there was anything to remove */
+function takeAway(path: string, folders: readonly string[]): boolean {
   try {
     return remove(path);
   } catch {

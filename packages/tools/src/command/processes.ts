@@ -98,7 +98,7 @@ function membersIn(
  */
 export async function endFamily(family: Family, graceMs: number): Promise<Ended> {
   try {
-    return await (isTold() ? endedOf(family, graceMs) : groupEnded(family, graceMs));
+    return await (seesProcesses() ? endedOf(family, graceMs) : groupEnded(family, graceMs));
   } catch (thrown) {
     send(-family.leader, "SIGKILL");
     throw thrown;
@@ -108,7 +108,7 @@ export async function endFamily(family: Family, graceMs: number): Promise<Ended>
 /** Ends a family at once, without waiting: this process is ending itself. */
 export function killFamily(family: Family): void {
   send(-family.leader, "SIGKILL");
-  if (process.platform !== "linux" || !isTold()) return;
+  if (process.platform !== "linux" || !seesProcesses()) return;
   try {
     for (const { pid } of membersIn(listedInProc(), family)) send(pid, "SIGKILL");
   } catch {
@@ -117,7 +117,7 @@ export function killFamily(family: Family): void {
 }
 
 /** Whether /proc shows the processes that we can signal: there may be none, or another namespace's. */
-function isTold(): boolean {
+function seesProcesses(): boolean {
   if (process.platform !== "linux") return true;
   try {
     return readlinkSync("/proc/self") === String(process.pid);

@@ -83,8 +83,8 @@ async function ran(
   const started = performance.now();
   const child = begun(plan, pipes, context.signal);
   const output = outputOf(child, pipes ?? child, options.maxOutputBytes ?? 24_576, context);
-  const family = new Ending(child.pid, plan.mark, options.graceMs ?? 500);
-  const stop = (): void => void family.end();
+  const ending = new Ending(child.pid, plan.mark, options.graceMs ?? 500);
+  const stop = (): void => void ending.end();
   let timedOutMs: number | undefined;
   const timer = afterMs(timeoutMs, () => {
     timedOutMs = timeoutMs;
@@ -96,8 +96,8 @@ async function ran(
     clearTimeout(timer);
     const durationMs = performance.now() - started;
     // Processes left over keep the output open, and serve nobody.
-    const wasAsked = family.isAsked;
-    const { ended, survivors } = await family.end();
+    const wasAsked = ending.isAsked;
+    const { ended, survivors } = await ending.end();
     // Its last output is still in the pipe: read that, but do not wait for other writers.
     await Promise.race([output.closed, after(drainMs)]);
     return {
@@ -116,7 +116,7 @@ async function ran(
   } finally {
     clearTimeout(timer);
     context.signal.removeEventListener("abort", stop);
-    family.forget();
+    ending.forget();
     output.stop();
     release(child, pipes ?? child);
   }

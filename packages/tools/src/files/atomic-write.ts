@@ -41,7 +41,7 @@ export interface ChangeBounds {
 
 /**
  * Changes one file. `decide` gets the current content (`undefined`: no file) and returns the new one; it may refuse.
- * @returns how many parent folders were created
+ * @returns how many parent folders were created, and where the file is
  */
 export async function change(
   set: FileToolSet,

@@ -111,7 +111,7 @@ async function read(
       const shown = { from: offset, to: offset + lines.texts.length - 1, inPart: lines.clipped };
       seen.saw(place.real, scan.content, shown, lines.total);
     }
-    return noted(shownLines(lines, scan, offset, place), place, scan.content);
+    return noted(shownLines(lines, scan, offset, place, bounds.maxScanBytes), place, scan.content);
   } finally {
     await handle.close();
   }
@@ -186,7 +186,8 @@ async function scanned(
     lines.push(decoder === undefined ? bytes : Buffer.from(decoder.decode(bytes, { stream: true })));
     at += bytesRead;
     if (at >= maxBytes) {
-      lines.end();
+      // It may end inside of a line, and of a last one a part would pass for the whole. A file of one line has no other.
+      if (lines.total === 0) lines.end();
       return { utf16, bytes: (await handle.stat()).size, whole: false, content: undefined };
     }
   }
@@ -195,25 +196,38 @@ async function scanned(
   return { utf16, bytes: at, whole: true, content: hash.digest("base64") };
 }
 
-function shownLines(lines: Lines, scan: Scan, offset: number, place: Place): ToolResult {
+function shownLines(
+  lines: Lines,
+  scan: Scan,
+  offset: number,
+  place: Place,
+  maxScanBytes: number,
+): ToolResult {
   const name = shown(place.shown);
   const { texts, total } = lines;
   const least = scan.whole ? "" : "at least ";
+  const large = `the file is larger than ${sized(maxScanBytes)}`;
   const size = `${least}${counted(total, "line")}, ${counted(scan.bytes, "byte")}`;
   // A file with only a byte order mark is empty too.
   if (total === 0) return toolResult(`[${name} is empty: ${size}]`);
-  if (texts.length === 0)
-    return toolResult(`Error: Line ${offset} is past the end of ${name} (${size})`, { isError: true });
+  if (texts.length === 0) {
+    const why = scan.whole
+      ? `is past the end of ${name} (${size})`
+      : `of ${name} is not read: ${large}, and reading ends with line ${total} (of ${size})`;
+    return toolResult(`Error: Line ${offset} ${why}`, { isError: true });
+  }
   const last = offset + texts.length - 1;
   const notes: string[] = [];
   if (offset === 1 && last === total && scan.whole) notes.push(`${size}, the whole file`);
   else notes.push(`lines ${offset} to ${last} of ${size}`);
-  if (last < total || !scan.whole) notes.push(`it goes on at offset ${last + 1}`);
+  if (last < total) notes.push(`it goes on at offset ${last + 1}`);
+  else if (!scan.whole) notes.push(`what follows is not read: ${large}`);
   else if (!lines.endsWithNewline) notes.push("no newline at the end");
   if (scan.utf16) notes.push("UTF-16");
+  const ends = total - (lines.endsWithNewline ? 0 : 1);
   if (lines.crlf > 0)
     notes.push(
-      lines.crlf >= total - 1 ? "lines end with CRLF" : `${counted(lines.crlf, "line")} of all end with CRLF`,
+      lines.crlf === ends ? "lines end with CRLF" : `${counted(lines.crlf, "line")} of all end with CRLF`,
     );
   if (lines.clipped.length > 0) notes.push(`${counted(lines.clipped.length, "long line")} clipped`);
   if (lines.invalid > 0) notes.push(`${counted(lines.invalid, "line")} with invalid UTF-8, shown as \ufffd`);

@@ -91,7 +91,7 @@ async function written(
       bytes = before.bytes;
       return { bytes: undefined };
     }
-    if (!bounds.overwriteUnread) mustBeSeen(set, before, there);
+    if (!bounds.overwriteUnread && before.bytes.length > 0) mustBeSeen(set, before, there);
     mustBeAsSeen(set, before, there);
     const text = form.encoding === "utf-8" ? before.bytes : textOf(before.bytes, form.encoding);
     mustNotBeShown(content, text, "the content");

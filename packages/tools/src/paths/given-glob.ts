@@ -25,8 +25,9 @@ export function relativeGlob(pattern: string | undefined, root: Root, place: Pla
   const above = [root.real, root.given].find((folder) => path.startsWith(`${folder}/`));
   if (above === undefined) return pattern;
   const below = path.slice(above.length + 1);
-  if (place.shown === ".") return not + below;
-  if (below.startsWith(`${place.shown}/`)) return not + below.slice(place.shown.length + 1);
+  // With a slash in front: a bare name would match in every folder below.
+  if (place.shown === ".") return `${not}/${below}`;
+  if (below.startsWith(`${place.shown}/`)) return not + below.slice(place.shown.length);
   throw new Refusal(`the glob names nothing in ${shown(place.shown)}: ${shown(pattern)}`);
 }
 

@@ -9,7 +9,7 @@ import {
   RondoError,
   userText,
 } from "@rondo/core";
-import { clipped, commonLength } from "../../text.ts";
+import { clipped, commonLength, restFrom } from "../../text.ts";
 import { mustBe, thenLetGo, whatRejected } from "../check.ts";
 
 /** A record to try a journal with: a `queued` message holding `text`. */
@@ -90,7 +90,7 @@ export function sameRecords(got: readonly LogRecord[], wanted: readonly LogRecor
     const [came, was] = [String(JSON.stringify(got[i])), JSON.stringify(record)];
     if (came === was) continue;
     const start = Math.max(0, commonLength(came, was) - 40);
-    const [is, mustRead] = [came, was].map((side) => clipped(side.slice(start), 100));
+    const [is, mustRead] = [came, was].map((side) => clipped(restFrom(side, start), 100));
     fail(
       `record ${i} (${record.type}) came back changed: as JSON it reads …${is} and must read …${mustRead} (the order of members counts: requests are made of them, byte for byte)`,
     );

@@ -14,6 +14,7 @@ import {
 } from "@rondo/core";
 import { answerFrom } from "@rondo/core/driving";
 import type { Turn } from "../../scripted/turns.ts";
+import { afterMs } from "../../timer.ts";
 import { mustBe, whatRejected } from "../check.ts";
 
 /** A model that is ready to answer a script. */
@@ -185,7 +186,7 @@ export function longer(calling: AssistantMessage): Message[] {
 export async function within<T>(promise: Promise<T>, ms: number, otherwise: () => string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new AssertionError({ message: otherwise() })), ms);
+    timer = afterMs(ms, () => reject(new AssertionError({ message: otherwise() })));
   });
   try {
     return await Promise.race([promise, late]);

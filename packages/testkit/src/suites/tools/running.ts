@@ -4,6 +4,8 @@ import { ok, strictEqual } from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import { inspect } from "node:util";
 import { messageOf, renderResult } from "@rondo/core";
+import { clipped } from "../../text.ts";
+import { afterMs } from "../../timer.ts";
 import { mustBe } from "../check.ts";
 import { contextOf, type Demand, inWords, leaving, run, taken, throughTheLoop } from "./trying.ts";
 
@@ -47,7 +49,7 @@ export const running: readonly Demand[] = [
           bytes <= most,
           `the result of ${JSON.stringify(example)} takes ${bytes} bytes of the conversation`,
         );
-        ok(!/\[object \w+\]|^undefined$/.test(text), `the model reads ${JSON.stringify(text.slice(0, 200))}`);
+        ok(!/\[object \w+\]|^undefined$/.test(text), `the model reads ${JSON.stringify(clipped(text, 200))}`);
       }
     },
   },
@@ -98,7 +100,7 @@ export const running: readonly Demand[] = [
       const most = subject.abortWithinMs ?? 2_000;
       let timer: NodeJS.Timeout | undefined;
       const late = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, most);
+        timer = afterMs(most, resolve);
       });
       await Promise.race([settled, late]);
       clearTimeout(timer);

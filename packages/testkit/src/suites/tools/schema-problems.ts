@@ -5,6 +5,7 @@
 
 import type { Json } from "@rondo/core";
 import { isObject } from "../../json.ts";
+import { clipped } from "../../text.ts";
 
 const types = ["string", "number", "integer", "boolean", "object", "array", "null"];
 
@@ -25,7 +26,9 @@ export function schemaProblems(schema: Json, root: Json = schema, path: string =
   if (!isObject(schema)) return [`${path} is ${JSON.stringify(schema)}; needed is an object, true or false`];
   const found: string[] = [];
   const complain = (member: string, needed: string): void => {
-    found.push(`${path}/${member} is ${JSON.stringify(schema[member])?.slice(0, 80)}; needed is ${needed}`);
+    found.push(
+      `${path}/${member} is ${clipped(String(JSON.stringify(schema[member])), 80)}; needed is ${needed}`,
+    );
   };
   const { type, required, enum: values, pattern, $ref } = schema;
   const said = type === undefined ? [] : Array.isArray(type) ? type : [type];
