@@ -12,7 +12,7 @@ import type { Rules } from "../rules/rule.ts";
 import { Log } from "./log.ts";
 import { definitionsOf, offeredTools, waitingTools } from "./offered-tools.ts";
 import { besideOf, notesOf } from "./request/notes.ts";
-import { ofParts, refusedFiles, without, withoutRefused, withoutSettings } from "./request/omissions.ts";
+import { knownRefusals, ofParts, without, withoutRefused, withoutSettings } from "./request/omissions.ts";
 import { stepSettings } from "./request/step-settings.ts";
 import { frontOf, outputThatFits, windowOf } from "./request/window.ts";
 import type { OutputOptions, RunOptions } from "./run-options.ts";
@@ -99,7 +99,7 @@ export function shaped(state: RunState, rules: Rules): Shaped {
   const edit = transformedOf(run)?.edit;
   const results = guarding?.results === "cut" ? undefined : guarding?.results;
   const dropped = ofParts(run.dropped);
-  const refused = refusedFiles(state);
+  const refused = knownRefusals(state)?.files;
   if (
     edit === undefined &&
     !pruning &&

@@ -210,7 +210,7 @@ export interface Queued {
 }
 
 /** What a session knows of the files that a model refused. */
-interface RefusedFiles {
+export interface RefusedFiles {
   readonly files: ReadonlySet<Extract<Repair, `file.${string}`>>;
   /** What the run had left out when it was learnt: the same list teaches nothing new. */
   readonly dropped: readonly Repair[];

@@ -200,6 +200,23 @@ describe("a landing turn", () => {
     expect(judgeTurn(stateOf({ landing }), none).store).toBe(false);
   });
 
+  test("whose answer a rule withholds has the text for that, or else that of the answer before", () => {
+    const withholding = withRules(judging({ follows: { do: "ask_again" }, store: false, ...because }));
+    const text = (landed: (reason: string, said?: string) => string | undefined): unknown =>
+      judgeTurn(stateOf({ landing, lastText: "before", turn: turn({ calls: [], lands: true }) }), {
+        ...withholding,
+        texts: { ...texts, landed },
+      });
+    expect(text(() => undefined)).toMatchObject({
+      follows: { text: "before" },
+      store: false,
+      withheld: true,
+    });
+    expect(text((_reason, said) => said ?? "out of steps")).toMatchObject({
+      follows: { text: "out of steps" },
+    });
+  });
+
   test("that failed is retried as the rules say, but not for ever", () => {
     const again = judging({ follows: { do: "ask_again", until: 5 }, ...because }, "retry");
     const act = judging({ follows: { do: "act" }, ...because }, "act");
@@ -252,6 +269,13 @@ describe("a call is judged", () => {
 
   test("to run, if nothing prevents it", () => {
     expect(verdict(callOf("5.0"))).toStrictEqual({ do: "run" });
+  });
+
+  test("as not allowed, if the request's tool choice was another, unless such calls are to run", () => {
+    for (const toolChoice of ["none", { tool: "read" }]) {
+      expect(verdict(callOf("5.0"), { toolChoice })).toMatchObject({ do: "answer" });
+      expect(verdict(callOf("5.0"), { toolChoice, disallowedCalls: "run" })).toStrictEqual({ do: "run" });
+    }
   });
 
   test("as one too many, by its position in the answer", () => {

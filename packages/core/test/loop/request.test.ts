@@ -582,7 +582,7 @@ describe("room is made", () => {
     });
     expect(guard({ history: many(2) }, { reduced }, small())).toMatchObject({ facts: [{ end: { error } }] });
     expect(guard({ history: many(10) }, { reduced: { error, helped: true } })).toMatchObject({
-      facts: [{ end: { error } }],
+      facts: [{ end: { rule: "guard", error } }],
     });
   });
 

@@ -44,7 +44,7 @@ export function finishModel(state: State, run: Run, record: RecordOf<"model_fini
   return {
     ...state,
     ids,
-    ...(run.dropped.length === 0 ? {} : refusedFilesOf(state, run)),
+    ...(run.dropped.length === 0 ? {} : refusedFilesOf(withRun(state))),
     answers: state.answers + 1,
     lastTokens: tokensOf(record.message.usage),
     // The request is sent again unchanged.

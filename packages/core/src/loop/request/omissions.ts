@@ -8,7 +8,7 @@ import type { FilePart, Message } from "../../message.ts";
 import type { MessageList, Settings } from "../../model.ts";
 import { oncePer } from "../../once-per.ts";
 import { Log } from "../log.ts";
-import { modelInUse, type RunState } from "../state.ts";
+import { modelInUse, type RefusedFiles, type RunState } from "../state.ts";
 
 type FileRepair = Extract<Repair, `file.${string}`>;
 type OldFilesRepair = Extract<Repair, `files.last.${number}`>;
@@ -31,18 +31,18 @@ export function repairOfFile({ data, url }: FilePart): FileRepair {
   return `file.${digest(typeof data === "object" ? data.blob : (data ?? url ?? ""))}`;
 }
 
-/** The files that the model in use is known to refuse; undefined if none are known. */
-export function refusedFiles({
-  refusedFiles: known,
-  options,
-  run,
-}: RunState): ReadonlySet<FileRepair> | undefined {
-  return known?.get(options.models[modelInUse(run)]?.id ?? "")?.files;
+/** What the session knows of files that the model in use refuses; undefined if it refused none. */
+export function knownRefusals({ refusedFiles, options, run }: RunState): RefusedFiles | undefined {
+  return refusedFiles?.get(modelId({ options, run }));
 }
+
+/** The id of the model in use. */
+export const modelId = ({ options, run }: Pick<RunState, "options" | "run">): string =>
+  options.models[modelInUse(run)]?.id ?? "";
 
 /** How many of the files that are still sent satisfy this. Walks the whole history: only used after a refusal. */
 export function countFiles(state: RunState, holds: (file: FilePart) => boolean = () => true): number {
-  const refused = refusedFiles(state);
+  const refused = knownRefusals(state)?.files;
   let count = 0;
   for (const file of filesIn(state.history))
     if (refused?.has(repairOfFile(file)) !== true && holds(file)) count += 1;
