@@ -24,6 +24,11 @@ const callsEnd = new RegExp(
 const nextArgument = new RegExp(String.raw`${closing}(<(?:\w{1,8}:)?parameter(?: name|)=|<arg_key>)`, "g");
 /** Kimi's tokens around the next call. */
 const nextCall = /<\|tool_call(?:s?_section)?(?:_argument)?_(?:begin|end)\|>/;
+/** Gemma's quotation mark, whole or cut, where a text was meant. */
+const quote = /<\|"(?:\||>)/;
+/** The header of GPT's next call, whose tokens it may not write there: the words in them are left. */
+const header =
+  /\b(?:analysis|commentary|final|assistant|user|developer) ?to=(?:functions|multi_tool_use)\.\w/;
 /** Tags that close a value, besides one of the argument's own name, which Claude writes at times. */
 const closers: ReadonlySet<string> = new Set(["parameter", "arg_value"]);
 
@@ -51,6 +56,9 @@ function markIn(key: string, value: string): string | undefined {
   if (value.includes("parameter") || value.includes("<arg_key>"))
     for (const { 1: name = "", 2: mark, index } of value.matchAll(nextArgument))
       if (closes(name, key, value.slice(0, index))) return mark;
+  // In what the model is told of it, the rest of the mark is escaped.
+  if (quote.test(value)) return "<|";
+  if (value.includes(" to=") && header.test(value)) return "to=functions";
   return value.includes("<|tool_call") ? nextCall.exec(value)?.[0] : undefined;
 }
 
