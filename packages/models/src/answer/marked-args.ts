@@ -11,7 +11,7 @@ import type { Part } from "@rondo/core";
 import type { IsSpokenOf } from "./end-tokens.ts";
 
 /** DeepSeek's mark at the end of a value, and the word in it; nothing else is written with it. */
-const cutTag = /<\/?[|｜‖]{1,2}(DSML)(?:[|｜‖]{1,2}\w{0,16}>?)?\s*$/;
+const cutTag = /<\/?[|｜‖]{1,2}(DSML)(?:[|｜‖]{1,2} ?\w{0,16}>?)?\s*$/;
 /** The most characters that what is looked for at the end takes, with white space after it. */
 const longest = 160;
 
@@ -27,13 +27,12 @@ const nextCall = /<\|tool_call(?:s?_section)?(?:_argument)?_(?:begin|end)\|>/;
 /** Gemma's quotation mark, whole or cut, where a text was meant. */
 const quote = /<\|"(?:\||>)/;
 /** The header of GPT's next call, whose tokens it may not write there: the words in them are left. */
-const header =
-  /\b(?:analysis|commentary|final|assistant|user|developer) ?to=(?:functions|multi_tool_use)\.\w/;
+const header = /(?:^|[^\w-])to=(?:functions|multi_tool_use)\.\w/;
 /** Tags that close a value, besides one of the argument's own name, which Claude writes at times. */
 const closers: ReadonlySet<string> = new Set(["parameter", "arg_value"]);
 
 const fault =
-  "they hold marks of the notation that calls are written in, so that they may not be what was meant: make the call again, with all its arguments";
+  "the notation that calls are written in left a mark of its own in the arguments, so that they may not be what was meant: make the call again, with all its arguments";
 
 /** The part; a call in whose arguments such marks are must not run, unless somebody spoke of them in the conversation. */
 export function withoutMarkedArgs(part: Part, isSpokenOf: IsSpokenOf): Part {
@@ -58,7 +57,7 @@ function markIn(key: string, value: string): string | undefined {
       if (closes(name, key, value.slice(0, index))) return mark;
   // In what the model is told of it, the rest of the mark is escaped.
   if (quote.test(value)) return "<|";
-  if (value.includes(" to=") && header.test(value)) return "to=functions";
+  if (value.includes("to=") && header.test(value)) return "to=functions";
   return value.includes("<|tool_call") ? nextCall.exec(value)?.[0] : undefined;
 }
 
