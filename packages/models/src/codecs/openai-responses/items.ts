@@ -24,7 +24,7 @@ import { type IdForm, wireId, wireName } from "../openai/names.ts";
 import { argumentsText } from "../openai-chat/messages.ts";
 import { withSpeltRefs } from "../spelt-refs.ts";
 import type { Warning } from "../warn.ts";
-import { withShortNames } from "./argument-names.ts";
+import { withinLimits } from "./argument-limits.ts";
 import { itemOfPicture } from "./pictures.ts";
 import type { OpenaiResponsesCompat } from "./settings.ts";
 
@@ -336,7 +336,7 @@ function addCall(call: ToolCallPart, own: boolean, items: Items, ids: IdForm): v
     );
     return;
   }
-  const args = withShortNames(argumentsText(call), call.args);
+  const args = withinLimits(argumentsText(call), call.args);
   items.add(
     { type: "function_call", call_id: callId, name, arguments: args, ...rest },
     broken ? undefined : form(id, "fc"),
