@@ -41,7 +41,9 @@ describe("a refusal reveals a quirk", () => {
     // Then it is missing from an answer without calls.
     const filled = { ...echo, reasoningFill: " " };
     expect(told({ message }, filled)).toEqual({ ...filled, echoReasoningOn: "all" });
-    expect(told({ message }, { ...filled, echoReasoningOn: "all" })).toBeUndefined();
+    const all = { ...filled, echoReasoningOn: "all" };
+    expect(told({ message }, all)).toEqual({ ...all, nullContent: false });
+    expect(told({ message }, { ...all, nullContent: false })).toBeUndefined();
   });
 
   it("the output limit has its other name, whichever that is", () => {

@@ -57,7 +57,7 @@ const ofAll: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
 
 /** Whether another model may do better. What is not found is this model, which its provider may have taken away, or its address. */
 export const mayFallBack = ({ kind, status }: Pick<ErrorData, "kind" | "status">): boolean =>
-  !ofAll.has(kind) || (kind === "invalid_request" && status === 404);
+  !ofAll.has(kind) || (kind === "invalid_request" && (status === 404 || status === 410));
 
 /** Checks the options of `retry`. */
 export const retryOptions: Check = rising(

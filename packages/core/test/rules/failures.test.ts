@@ -65,6 +65,8 @@ describe("a failed model call", () => {
     const follows = { do: "ask_again", model: 1 };
     expect(judgementOf(fallback(), { failure: gone })).toMatchObject({ follows });
     expect(judged({}, gone)).toMatchObject({ follows });
+    const retired = failureOf("invalid_request", { retryable: false, status: 410 }, 0);
+    expect(judged({}, retired)).toMatchObject({ follows });
     expect(judged({}, gone, 0, last)).toMatchObject({ follows: { do: "stop", reason: "error" } });
     expect(judged({}, failureOf("aborted", { retryable: false, status: 404 }))).toMatchObject({
       follows: { do: "stop" },

@@ -96,7 +96,7 @@ export const around: RegExp = anyOf(
   /<\|(?:open|close)\|>tools<\|sep\|>/,
   new RegExp(`</?(?:[a-z]{1,24}[:_])?(?:tool_calls?|function_calls?|tools)${label}>`),
   /<\/?TOOLCALL>/,
-  new RegExp(`</?${dsml}(?:tool|function)_calls>`),
+  new RegExp(`</?${dsml}(?:(?:(?:tool|function)_)?calls|tool_use|toolcalls?)>`),
   /<\|\/?(?:python_tag|python_start|python_end|tool_calls?|constrain|message|tool_call_start|tool_call_end|tool_calls_section_begin|tool_calls_section_end|action_start|plugin|action_end|START_ACTION|END_ACTION|tools_prefix|tools_suffix|calls)\|>/,
   /<\|tool_call>/,
   /<tool_call\|>/,

@@ -10,7 +10,7 @@ import type { Json } from "@rondo/core";
 const field: RegExp =
   /\bresponse[ _]?format\b|\bjson[ _]?schema\b|\bresponse[ _]?(?:json[ _]?)?schema\b|\bresponse[ _]?mime[ _]?type\b|\boutput[ _]?format\b|\boutput[ _]?config\b(?!\.effort)|\bstructured[ _]outputs?\b|\bjson[ _]mode\b|\btext\.format\b|\bcompiled grammar\b|\bspecified schema\b|\bschema(?= is too complex\b)|\bschema in generation_?config\b|\binvalid format\b/gi;
 const refused: RegExp =
-  /unsupported|not (?:be )?(?:supported|permitted|allowed|enabled|available)|(?:not|n't) support|unavailable|only (?:available|enabled)|is enabled only|unknown|unrecogni[sz]ed|extra inputs|extraneous|invalid|too (?:large|complex|many|deep)|(?:cannot|can't) be (?:combined|used)|must be\b|input should be\b|is not one of\b|exceeds the maximum allowed nesting/i;
+  /unsupported|not (?:be )?(?:supported|permitted|allowed|enabled|available)|(?:not|n't) support|unavailable|only (?:available|enabled)|is enabled only|unknown|unrecogni[sz]ed|extra inputs|extraneous|invalid|too (?:large|complex|many|deep)|(?:cannot|can't) be (?:combined|used)|must (?:be|contain)\b|input should be\b|is not one of\b|exceeds the maximum allowed nesting/i;
 /** Tools have schemas as well; requesting the output in another way would not help there. */
 const ofTools: RegExp =
   /\btools?(?:[.[]\d|\.function\b)|\binput_?schema\b|\bfor function\b|\bfunction_?declarations?\b/i;

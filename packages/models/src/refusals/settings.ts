@@ -54,7 +54,7 @@ const settings: { readonly [field: string]: Repair } = {
 const named: string = Object.keys(settings).join("|").replaceAll(".", "\\.");
 /** A field in quotes, after a colon, at the start of the message, or after a word that introduces one. */
 const field: RegExp = new RegExp(
-  `(?:[\`'"]|: ?|^| - |\\btool_choice\\.(?:\\w+\\.)?|\\b(?:parameter|argument|invalid|support(?: the)?|range of) )(${named})(?!\\w|\\.\\w)`,
+  `(?:[\`'"]|: ?|^| - |] |\\btool_choice\\.(?:\\w+\\.)?|\\b(?:parameter|argument|invalid|support(?: the)?|range of) )(${named})(?!\\w|\\.\\w)`,
   "gi",
 );
 const refused: RegExp =

@@ -105,10 +105,14 @@ function quoting(message: string, beside: JsonObject | undefined, depth: number)
     return { message: "", codes, ...refusedBehind(codes), ...toldStatus(message), html: false };
   }
   const { status, ...facts } = factsOf(quoted, depth + 1);
+  // Gateways put the status before what they quote: `request failed with status 402: {…}`.
+  const told = beside === undefined ? toldStatus(message.slice(0, message.indexOf("{"))) : {};
   // A server that names a fault of the request refused it, even if only its gateway's status is left.
   const upstream =
     facts.upstream ??
     status ??
+    told.upstream ??
+    told.status ??
     (facts.codes.some((code) => isRequestCode(code.toLowerCase())) ? 400 : undefined);
   return upstream === undefined ? facts : { ...facts, upstream };
 }

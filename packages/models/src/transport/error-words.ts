@@ -130,7 +130,7 @@ export const moneyWords: RegExp = phrases(
   /balance is too low/,
   /额度不足/,
   /额度失败/,
-  /(?:额度|余额|余量)已(?:用尽|用完|耗尽)/,
+  /(?<!每(?:分钟|秒).{0,6})(?:额度|余额|余量|配额)已?(?:用尽|用完|耗尽)/,
   /account is in good standing/,
   /reached (?:its|your) (?:token )?quota/,
   /(?:hour|week|month) allocated quota exceeded/,
@@ -208,6 +208,7 @@ export const passingLimitWords: RegExp = phrases(
   // GitHub, with a 403.
   /\bexceeded a secondary rate limit\b/,
   /\b(?:been|are|is|was) rate[ -]limited\b/,
+  /\breached your (?:\w+ ){0,4}rate[ -]limit\b/,
   /exceeded your current request limit/,
   /\b[RT]PM limit (?:exceeded|reached)/,
   /速率(?:限制|超)|频率(?:限制|超|过)|请求过于频繁|限流/,
@@ -218,6 +219,7 @@ export const permissionWords: RegExp = phrases(
   /\b(?:location|region|country) is not supported\b/,
   /\borganization has been disabled\b/,
   /\bnot allowed from unsupported countries\b/,
+  /\bnot available in your (?:location|region|country)\b/,
   /\bmatching your (?:data policy|guardrail)/,
 );
 
@@ -331,6 +333,10 @@ export const upstreamWords: RegExp = phrases(
   /^model unloaded\b/,
   /failed to get response from provider/,
   /^upstream request failed\.?$/,
+  // OpenCode's gateway, with a 400.
+  /\bupstream request failed: (?:model|endpoint) is unavailable\b/,
+  // Fireworks, with a 400: a fault of the computation, and the same request succeeds.
+  /\bfloating[- ]point nan\b[^{}]{0,60} detected in generation\b/,
   // A filter and a low `max_tokens` are then named as possible causes.
   /\breturned an empty (?:response|completion)\b/,
   /no healthy upstream/,
@@ -356,6 +362,7 @@ export const brokenWords: RegExp = phrases(
   /\bcontext deadline exceeded\b/,
   /\bTLS handshake\b/,
   /\breceived from peer\b/,
+  /<StreamReset stream_id:\d/,
   /\bincomplete chunked read\b/,
   /\bdisconnected without sending\b/,
   /\bcannot connect to host\b/,

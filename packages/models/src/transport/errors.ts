@@ -313,7 +313,7 @@ function limitKind(facts: ErrorFacts, codes: readonly string[]): ErrorKind {
   if (codes.includes("model_capacity_exhausted")) return "overloaded";
   const text = wordsOf(facts);
   // Google has one status for all limits; the message says which one it was, or that the money is gone.
-  if (codes.includes("quota_exhausted") || /credits are depleted|spending cap/i.test(text))
+  if (codes.some((code) => usedUp.has(code)) || /credits are depleted|spending cap/i.test(text))
     return "quota_exhausted";
   // OpenAI frees a daily limit request by request: with ten thousand a day, the next one is available after nine seconds.
   if (/\b[TR]PD\b.*\btry again in \d{1,2}(?:\.\d+)?s\b/i.test(text)) return "rate_limit";
@@ -326,6 +326,9 @@ function limitKind(facts: ErrorFacts, codes: readonly string[]): ErrorKind {
   // Google says "you exceeded your current quota" for a limit per minute too.
   return isSpent(text) && !codes.includes("resource_exhausted") ? "quota_exhausted" : "rate_limit";
 }
+
+/** Reasons that Google states beside its one status. */
+const usedUp: ReadonlySet<string> = new Set(["quota_exhausted", "insufficient_g1_credits_balance"]);
 
 /** Google's `QuotaFailure` and `ErrorInfo`: which quotas were hit, e.g. `GenerateRequestsPerDayPerProjectPerModel-FreeTier`. */
 function quotaIds(json: Json | undefined, depth = 0): string[] {

@@ -127,7 +127,7 @@ const unescaped = (text: string): string =>
 const printed: RegExp = /'(?:code|type|status)': '([\w.-]{3,60})'/g;
 /** A status that the words before it call one. */
 const named: RegExp =
-  /\b(?:error code|status(?:[ _]?code)?|http(?: status)?(?: code)?|'code')['"]?[:=]? ?([45]\d\d)\b/i;
+  /\b(?:error code|api error|status(?:[ _]?code)?|http(?: status)?(?: code)?|'code')['"]?[:=]? ?([45]\d\d)\b/i;
 /** Alibaba's status, which stays in the message when others pass it on: `<400> InternalError.Algo.InvalidParameter: …`. */
 const bracketed: RegExp = /<([45]\d\d)> InternalError\./;
 /** A status at the start of the message: `429 Too Many Requests`. */

@@ -23,6 +23,18 @@ describe("Responses requests", () => {
   });
   const own = (content: Part[]): AssistantMessage => assistant(content, responsesOrigin);
 
+  test("arguments longer than OpenAI takes back are cut where they are sent again", () => {
+    const sent = (rawArgs: string) => {
+      const args = JSON.parse(rawArgs) as JsonObject;
+      const { input } = responsesBody([user("x"), own([call("c", { args, rawArgs })]), result("c")]);
+      return JSON.parse((input as { arguments: string }[])[1]?.arguments ?? "") as JsonObject;
+    };
+    expect(sent(`{"a": 1,${" ".repeat(1_100_000)}"b": "x"}`)).toEqual({ a: 1, b: "x" });
+    expect(sent(`{"a":"${"x".repeat(1_100_000)}"}`)).toEqual({ a: "x".repeat(10_000) });
+    expect(sent(`{"a":[${"1,".repeat(600_000)}1]}`)).toEqual({});
+    expect(sent(`{"${"n".repeat(300)}":[{"b":2}]}`)).toEqual({ ["n".repeat(256)]: [{ b: 2 }] });
+  });
+
   test("nothing is stored, and reasoning is returned encrypted (F112)", () => {
     const body = responsesBody([user("x")], { system: "S" });
     expect(body).toMatchObject({

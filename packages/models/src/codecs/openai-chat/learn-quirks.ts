@@ -121,7 +121,9 @@ export function learned(
       return { ...target.compat, echoReasoning: "reasoning_content", reasoningFill: "" };
     // Some servers treat an empty string as missing; some require reasoning of answers without calls as well.
     if (compat.reasoningFill === "") return { ...target.compat, reasoningFill: " " };
-    return compat.echoReasoningOn === "all" ? undefined : { ...target.compat, echoReasoningOn: "all" };
+    if (compat.echoReasoningOn !== "all") return { ...target.compat, echoReasoningOn: "all" };
+    // DeepSeek, behind some gateways, does not see the reasoning of a message whose content is null.
+    return compat.nullContent ? { ...target.compat, nullContent: false } : undefined;
   }
   const lacking = lacksLevels(words, target);
   if (lacking !== undefined) return lacking;

@@ -24,6 +24,7 @@ import { type IdForm, wireId, wireName } from "../openai/names.ts";
 import { argumentsText } from "../openai-chat/messages.ts";
 import { withSpeltRefs } from "../spelt-refs.ts";
 import type { Warning } from "../warn.ts";
+import { withinLimits } from "./argument-limits.ts";
 import { itemOfPicture } from "./pictures.ts";
 import type { OpenaiResponsesCompat } from "./settings.ts";
 
@@ -335,8 +336,9 @@ function addCall(call: ToolCallPart, own: boolean, items: Items, ids: IdForm): v
     );
     return;
   }
+  const args = withinLimits(argumentsText(call), call.args);
   items.add(
-    { type: "function_call", call_id: callId, name, arguments: argumentsText(call), ...rest },
+    { type: "function_call", call_id: callId, name, arguments: args, ...rest },
     broken ? undefined : form(id, "fc"),
     opaque?.after,
     !broken,
