@@ -8,7 +8,7 @@ import type { IsSpokenOf } from "./end-tokens.ts";
 
 /** The word in DeepSeek's marks; nothing else is written with it. */
 const word = "DSML";
-const markAtEnd = /<\/?[|｜‖]{1,2}DSML(?:[|｜‖]{1,2}\w{0,16}>?)?\s*$/;
+const markAtEnd = /<\/?\s?[|｜‖]{1,2}\s?DSML(?:\s?[|｜‖]{1,2}\s?\w{0,16}>?)?\s*$/;
 /** The most characters that a mark has, with white space after it. */
 const longest = 48;
 
