@@ -37,6 +37,7 @@ function notSent(words: string, sent: string): string | undefined {
     return sent.includes('"previous_response_id"') ? undefined : "previous_response_id";
   if (!refused.test(words)) return undefined;
   const param = textIn(objectIn(objectIn(parseJson(words))?.error)?.param);
-  const name = param !== undefined && /^\w+$/.test(param) ? param : named.exec(words)?.[1];
-  return name === undefined || sent.includes(`"${name}"`) ? undefined : name;
+  // A path is meant as a whole: a gateway may have put under another member what was sent by the name of its end.
+  const name = param !== undefined && /^\w+(\.\w+)*$/.test(param) ? param : named.exec(words)?.[1];
+  return name?.split(".").some((part) => sent.includes(`"${part}"`)) === false ? name : undefined;
 }
