@@ -7,8 +7,9 @@ import {
   type ModelIo,
   type ModelRequest,
   textOf,
+  tool,
 } from "@rondo/core";
-import { say, scripted, stop, think } from "@rondo/testkit";
+import { call, say, scripted, stop, think } from "@rondo/testkit";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { repetition } from "../src/rules/degenerate.ts";
@@ -42,6 +43,23 @@ describe("a degenerate answer", () => {
     expect(end).toMatchObject({ reason: "no_progress", rule: "degenerate_answers", error });
     expect(end?.evidence.times).toBeGreaterThanOrEqual(29);
     expect([model.calls, messages.length]).toEqual([2, 1]);
+  });
+
+  test("may also be a wall of the same call: none of them runs, and none is kept", async () => {
+    let ran = 0;
+    const wait = tool({
+      name: "wait",
+      description: "Waits",
+      inputSchema: {},
+      execute: () => {
+        ran += 1;
+        return `${ran}`;
+      },
+    });
+    const wall = Array.from({ length: 3_000 }, () => call("wait", { command: ":" }));
+    const model = scripted([[...wall, stop("max_tokens")], say("Fine.")]);
+    const { text, messages } = await new Agent({ model, tools: [wait] }).run("go");
+    expect([text, messages.length, ran]).toEqual(["Fine.", 2, 0]);
   });
 
   test("may also be a repetition in the reasoning", async () => {

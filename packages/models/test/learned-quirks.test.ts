@@ -259,6 +259,27 @@ describe("a refusal reveals a quirk", () => {
   });
 
   it.each([
+    "Invalid value: 'other'. Supported values are: 'search', 'open_page', and 'find_in_page'., param: input[2].action.type",
+    "Failed to deserialize the JSON body into the target type: input: missing field `queries` at line 1 column 9",
+    "[invalid_request_error] `input[2].action` missing required field `query`",
+    "Missing required parameter: 'input[18].id'.",
+    "Invalid 'input[3].id': 'search 1'. Expected an ID that begins with 'ws'.",
+    "Invalid value: 'web_search_call'. Supported values are: 'message', and 'function_call'.",
+  ])("a Responses server does not take back what its own tools did: %s", (message) => {
+    const of = toldBy(openaiResponses);
+    expect(of({ message })).toEqual({ nativeItems: false });
+    expect(of({ message }, { nativeItems: false })).toBeUndefined();
+  });
+
+  it("an item of ours that is refused is none of a server's tool", () => {
+    const of = toldBy(openaiResponses);
+    expect(
+      of({ message: "Invalid value: 'function_call'. Supported values are: 'message'." }),
+    ).toBeUndefined();
+    expect(of({ message: "Missing required parameter: 'input[1].call_id'." })).toBeUndefined();
+  });
+
+  it.each([
     ["noAssistantLast", true, "This model does not support assistant message prefill."],
     ["noAssistantLast", true, "The last message must be from the user."],
     ["systemFirstOnly", true, "System message must be at the beginning."],
@@ -593,6 +614,15 @@ describe("a refusal in Anthropic's protocol reveals a server that is not Anthrop
     expect(by({ message }, { refusedBlocks: ["x"] })).toEqual({ refusedBlocks: ["x", "fallback"] });
     expect(by({ message }, { refusedBlocks: ["fallback"] })).toBeUndefined();
     expect(by({ message: message.replace("'fallback'", "'image'") })).toBeUndefined();
+  });
+
+  it("that can no longer read what one of its own tools returned", () => {
+    const message = "Advisor tool result content could not be processed";
+    expect(by({ message })).toEqual({ refusedBlocks: ["advisor_tool_result"] });
+    expect(by({ message }, { refusedBlocks: ["advisor_tool_result"] })).toBeUndefined();
+    expect(by({ message: message.replace("Advisor", "Web search") })).toEqual({
+      refusedBlocks: ["web_search_tool_result"],
+    });
   });
 
   it.each([

@@ -5,7 +5,7 @@
 // stored, because it would lead the model to continue it. It is broken off while it arrives, so that the rest is not paid for.
 
 import { checkMax } from "../checks.ts";
-import type { State } from "../loop/state.ts";
+import type { Call, State } from "../loop/state.ts";
 import { type AssistantMessage, textOf } from "../message.ts";
 import { counting } from "./answers.ts";
 import type { Judgement, Rule } from "./rule.ts";
@@ -18,6 +18,8 @@ const endedBound = { times: 20, length: 500 };
 const arrivingBound = { times: 20, length: 1_500 };
 /** After how many new characters it is checked again. */
 const arrivingEvery = 2_000;
+/** From how many calls on an answer is degenerate if most of them are the same call. */
+const manyCalls = 64;
 /** The longest unit that counts as prose, in characters: a sentence or a few. */
 const proseChars = 200;
 const proseWords = 3;
@@ -37,14 +39,14 @@ const listed: RegExp = /^\s*(?:[-*+•>|#]|\d+[.)])|[|{};=<>`\t]/m;
 /** How many characters at the end of a text are checked: a repetition goes on to the end. */
 const window = 20_000;
 
-/** Asks again, with a note, if an answer repeats itself until it is cut off, or repeats one sentence of its own over and over: at most `max` times per run (default 1), then the run ends as `no_progress`. Such an answer is never stored. */
+/** Asks again, with a note, if an answer repeats itself until it is cut off, repeats one sentence of its own over and over, or makes dozens of calls that are mostly one and the same: at most `max` times per run (default 1), then the run ends as `no_progress`. Such an answer is never stored. */
 export function degenerateAnswers(max: number = 1): Rule<number> {
   checkMax(max, "degenerateAnswers");
   return {
     ...counting("degenerate_answers", (count, state, texts): Judgement | undefined => {
       const turn = state.run?.turn;
-      if (turn === undefined || turn.calls.length > 0) return undefined;
-      const found = repeated(turn.message, state);
+      if (turn === undefined) return undefined;
+      const found = turn.calls.length > 0 ? repeatedCall(turn.calls) : repeated(turn.message, state);
       if (found === undefined) return undefined;
       const evidence = { ...found, retries: count, max };
       // The same request would probably give the same answer.
@@ -53,10 +55,28 @@ export function degenerateAnswers(max: number = 1): Rule<number> {
       const error = { kind: "loop_detected" as const, message, retryable: false };
       return { follows: { do: "stop", reason: "no_progress", error }, store: false, evidence };
     }),
-    version: 4,
+    version: 5,
     hearEvery: arrivingEvery,
     hear: (_count, { text }, state) => (isRepeating(text, state) ? "it repeated itself" : undefined),
   };
+}
+
+/** The call that a broken model makes over and over in one answer, and how often; undefined if it does not. */
+export function repeatedCall(
+  calls: readonly Pick<Call, "name" | "rawArgs">[],
+): { part: string; unit: string; times: number } | undefined {
+  if (calls.length < manyCalls) return undefined;
+  const counts = new Map<string, number>();
+  let most = { unit: "", times: 0 };
+  for (const { name, rawArgs } of calls) {
+    const unit = `${name} ${rawArgs}`;
+    const times = (counts.get(unit) ?? 0) + 1;
+    counts.set(unit, times);
+    if (times > most.times) most = { unit, times };
+  }
+  return most.times * 4 < calls.length * 3
+    ? undefined
+    : { part: "calls", unit: most.unit.slice(0, 100), times: most.times };
 }
 
 function isRepeating(text: string, state: State): boolean {

@@ -3,6 +3,7 @@
 import { defaultTexts, degenerateAnswers, type Message, type Part, type State, userText } from "@rondo/core";
 import { describe, expect, test } from "vitest";
 import { Log } from "../../src/loop/log.ts";
+import type { Call } from "../../src/loop/state.ts";
 import { endsTwice, isOwnSentence, repetition } from "../../src/rules/degenerate.ts";
 import { answerOf, callOf, stateOf } from "../loop/support.ts";
 import { afterAll, judgedBy, judgementOf, stopOf, turnOf, words } from "./support.ts";
@@ -169,7 +170,23 @@ describe("an answer that reached the output limit", () => {
     for (const kind of ["refusal", "stop_sequence"] as const)
       expect(judgementOf(rule, { turn: turnOf(stopOf(kind), play) })).toBeUndefined();
     expect(judgementOf(rule, {})).toBeUndefined();
-    expect([rule.name, rule.version]).toStrictEqual(["degenerate_answers", 4]);
+    expect([rule.name, rule.version]).toStrictEqual(["degenerate_answers", 5]);
+  });
+
+  test("with dozens of calls that are mostly the same one is no answer, however it ended", () => {
+    const same = (count: number): Call[] => Array.from({ length: count }, () => callOf("5.0"));
+    const other = (count: number): Call[] =>
+      Array.from({ length: count }, (_, at) => ({ ...callOf("5.0"), rawArgs: `{"at":${at}}` }));
+    const said = (calls: Call[], stop = cut): unknown =>
+      judgementOf(degenerateAnswers(), { turn: turnOf(stop, [], calls) });
+    expect(said(same(64), stopOf("tool_use"))).toMatchObject({
+      follows: { do: "ask_again", note: defaultTexts.degenerateAnswer() },
+      evidence: { part: "calls", times: 64 },
+    });
+    expect(said([...same(60), ...other(20)])).toMatchObject({ evidence: { times: 60 } });
+    expect(said([...same(59), ...other(21)])).toBeUndefined();
+    expect(said(same(63))).toBeUndefined();
+    expect(said(other(200))).toBeUndefined();
   });
 
   test("is counted over the whole run", () => {

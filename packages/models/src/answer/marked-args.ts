@@ -11,7 +11,7 @@ import type { Part } from "@rondo/core";
 import type { IsSpokenOf } from "./end-tokens.ts";
 
 /** DeepSeek's mark at the end of a value, and the word in it; nothing else is written with it. */
-const cutTag = /<\/?[|｜‖]{1,2}(DSML)(?:[|｜‖]{1,2} ?\w{0,16}>?)?\s*$/;
+const cutTag = /<\/?\s?[|｜‖]{1,2}\s?(DSML)(?:\s?[|｜‖]{1,2}\s?\w{0,16}>?)?\s*$/;
 /** The most characters that what is looked for at the end takes, with white space after it. */
 const longest = 160;
 

@@ -24,6 +24,11 @@ const beginnings: readonly (readonly [RegExp, string])[] = [
   [/^\/9j\//, "image/jpeg"],
   [/^R0lGOD/, "image/gif"],
   [/^UklG.{8}RUJQ/, "image/webp"],
+  [/^Qk[0-3]/, "image/bmp"],
+  [/^(?:SUkqA|TU0AK)/, "image/tiff"],
+  [/^AAABAA/, "image/x-icon"],
+  [/^AAAA..Z0eXBoZWl[jz4]/, "image/heic"],
+  [/^AAAA..Z0eXBhdmlm/, "image/avif"],
   [/^JVBERi0/, "application/pdf"],
 ];
 

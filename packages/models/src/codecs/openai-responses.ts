@@ -93,6 +93,13 @@ const missingReasoning: RegExp =
 const unknownMember: RegExp =
   /\b(?:unknown|unsupported) parameter: [`'"\\]*input\[\d+\]\.(status|phase|namespace)\b/i;
 
+/**
+ * A server that does not take back what it sent itself: the item of a tool that it ran, with an action, a form or an id that
+ * it refuses in a request. OpenAI, DeepSeek and gateways, each about another member.
+ */
+const refusedNative: RegExp =
+  /\binput\[\d+\]\.action\b|\bmissing field [`'"\\]*queries\b|\bmissing required parameter: [`'"\\]*input\[\d+\]\.id\b|\binput\[\d+\]\.id\b[^{}]{0,200}\bexpected an id that begins with\b|\b(?:invalid value|unknown variant):? [`'"\\]*(?:(?:web_search|file_search|code_interpreter|computer|image_generation|mcp|tool_search|local_shell|shell)_call(?:_output)?|tool_search_output|mcp_list_tools)\b/i;
+
 /** Fields that are sent by default, but that a server may not know. */
 const unknownField: RegExp =
   /(?:unknown|unsupported|unrecogni[sz]ed|extra_forbidden)[^{}]{0,40}[`'"](store|include)[`'"]|\bnot supported: (store|include)\b|(?:^|[`'" ])(store|include)[`'"]*(?:: extra inputs| (?:is )?not (?:supported|permitted|allowed))/i;
@@ -136,6 +143,7 @@ function learned({ status, body }: ErrorResponse, target: Target): Target["compa
   const member = unknownMember.exec(words)?.[1]?.toLowerCase();
   if (member !== undefined && !compat.omitInItems.includes(member))
     return { ...target.compat, omitInItems: [...compat.omitInItems, member] };
+  if (compat.nativeItems && refusedNative.test(words)) return { ...target.compat, nativeItems: false };
   return compat.instructions && noInstructions.test(words)
     ? { ...target.compat, instructions: false }
     : undefined;

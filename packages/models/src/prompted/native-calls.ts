@@ -41,6 +41,11 @@ export const opening: RegExp = anyOf(
   /\b(?:call|declaration):default_api:(?=\w)/,
 );
 
+/** A token that opens calls and breaks off with the text: the answer ended where a call began. */
+const cutMark: RegExp = new RegExp(
+  `<(?:\\|tool_calls?\\w{0,16}\\|?|[|｜]tool[▁_][\\w▁]{0,16}[|｜]?|${dsml}\\w{0,16}|tool_calls?|function=[\\w.-]{0,64})$`,
+);
+
 /** What begins a call where a server was to take it out of the text: also what is left of a call without its tokens. */
 export const leftOpening: RegExp = anyOf(
   "",
@@ -51,6 +56,7 @@ export const leftOpening: RegExp = anyOf(
   /(?:\bassistant(?:\s{0,9}(?:analysis|commentary))?\s{1,9}|\b(?:analysis|commentary)\s{1,9})?\bto=(?:functions|multi_tool_use)\.(?=\w)/,
   // The body of its wrapper for several calls, or one of those, without the wrapper's address.
   /\{\s{0,9}(?:"tool_uses"\s{0,9}:\s{0,9}\[\s{0,9}\{\s{0,9})?"recipient_name"\s{0,9}:\s{0,9}"(?=(?:functions|multi_tool_use)\.|mcp__)/,
+  cutMark,
   // Llama's, which has no tokens: only JSON that calls itself a function, with nothing before it.
   /^\[?\s{0,9}\{\s{0,9}"type"\s{0,9}:\s{0,9}"function"\s{0,9},\s{0,9}"(?:name|function)"\s{0,9}:/,
 );
@@ -118,8 +124,9 @@ const openingHere = new RegExp(opening.source, "y");
 
 /** Whether a text only begins calls, and has none. */
 export function opensOnly(text: string): boolean {
+  const cut = cutMark.exec(text)?.index ?? text.length;
   let at = 0;
-  while (at < text.length) {
+  while (at < cut) {
     const mark = found(around, text, at)?.[0] ?? found(openingHere, text, at)?.[0] ?? "";
     if (mark === "") return false;
     at += mark.length;

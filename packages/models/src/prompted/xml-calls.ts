@@ -10,8 +10,8 @@ import { putMember } from "../own-member.ts";
 import type { CutCall, OwnCall } from "./calls.ts";
 import { found, parsedLoosely, valueEnd } from "./scan.ts";
 
-/** DeepSeek's prefix. Its bars come in several kinds, one or two of them, with spaces around them at times. */
-export const dsml = " ?[|｜‖]{1,2} ?DSML ?[|｜‖]{1,2} ?";
+/** DeepSeek's prefix. Its bars come in several kinds, one or two of them, and with blanks where it writes the tokens itself. */
+export const dsml = "\\s?[|｜‖]{1,2}\\s?DSML\\s?[|｜‖]{1,2}\\s?";
 const prefix = `(?:[a-z]{1,24}:|${dsml})?`;
 /** What Hunyuan writes at the end of a tag. */
 export const label = "(?::opensource)?";

@@ -9,6 +9,9 @@ import { objectIn, parseJson, textIn } from "../json-values.ts";
 import { refusedSetting } from "./settings.ts";
 
 const refused: RegExp = /unknown|unsupported|not supported|unrecogni[sz]ed/i;
+/** What a gateway keeps of a conversation for itself, and has lost: the whole of it was sent. */
+const lostResponse: RegExp =
+  /\bprevious_response_not_found\b|\bprevious response with id [^{}]{1,120} not found\b/i;
 const named: RegExp = /\b(?:unknown|unsupported) parameter: [`'"\\]*(\w+)(?![\w.[])/i;
 
 /**
@@ -30,8 +33,11 @@ export function unlessAdded(
 
 /** The member of a request that a refusal is about, if the request has none of this name. */
 function notSent(words: string, sent: string): string | undefined {
+  if (lostResponse.test(words))
+    return sent.includes('"previous_response_id"') ? undefined : "previous_response_id";
   if (!refused.test(words)) return undefined;
   const param = textIn(objectIn(objectIn(parseJson(words))?.error)?.param);
-  const name = param !== undefined && /^\w+$/.test(param) ? param : named.exec(words)?.[1];
-  return name === undefined || sent.includes(`"${name}"`) ? undefined : name;
+  // A path is meant as a whole: a gateway may have put under another member what was sent by the name of its end.
+  const name = param !== undefined && /^\w+(\.\w+)*$/.test(param) ? param : named.exec(words)?.[1];
+  return name?.split(".").some((part) => sent.includes(`"${part}"`)) === false ? name : undefined;
 }

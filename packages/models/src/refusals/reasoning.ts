@@ -31,6 +31,8 @@ const blocks: readonly RegExp[] = [
   /\breasoning_details\b[^{}]{0,60} has an invalid type/i,
   /could not (?:decrypt|decode) [^{}]{0,40}(?:encrypted[ _]content|compaction blob)/i,
   /unknown parameter: [`'"\\]*input\[\d+\]\.encrypted_content\b/i,
+  // An item of reasoning that a gateway gave without what it must have to be taken back.
+  /missing required parameter: [`'"\\]*input\[\d+\]\.(?:encrypted_content|id)\b/i,
   /\bitem id does not belong to this connection/i,
   /any variant of untagged enum ModelInput\b/,
   /cannot determine type of [`'"\\]*item\b|\bitem\[[`'"\\]*content[`'"\\]*\] is (?:not an array|empty)/i,

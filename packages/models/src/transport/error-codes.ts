@@ -152,6 +152,7 @@ const codeKinds: ReadonlyMap<string, ErrorKind> = new Map(
     hooks_failed: "content_filter",
     unsupported_api_for_model: "capability",
     model_not_supported: "capability",
+    model_not_available_for_integrator: "capability",
     model_decommissioned: "capability",
     invalid_model: "capability",
     unimplemented: "capability",
@@ -165,6 +166,8 @@ const codeKinds: ReadonlyMap<string, ErrorKind> = new Map(
     cmek_key_disabled: "permission",
     cmek_key_network_blocked: "permission",
     server_error: "server_error",
+    // A gateway's own connection to the provider has reached its age.
+    websocket_connection_limit_reached: "server_error",
     internal_server_error: "server_error",
     internalservererror: "server_error",
     internal_error: "server_error",

@@ -190,6 +190,8 @@ export const planWords: RegExp = phrases(
   /usage limit is set to/,
   /\busage quota\b/,
   /\btoken quota (?:is|was|has been) exceeded\b/,
+  // A limit that a moment does not lift names the day or the time at which it ends.
+  /\bquota (?:has been |is |was )?(?:exhausted|used up)\b[^{}]{0,40}\breset(?:s|ting)? (?:at|on) \d/,
   /\brun out of (?:\w+ )?requests\b/,
   /\bused (?:up )?all (?:of )?your\b/,
   /\bfree tier limit reached\b/,
@@ -247,7 +249,7 @@ export const goneWords: RegExp = phrases(
   /\bmodel not exist\b/,
   /\bis not a valid model\b/,
   /\binvalid model(?: name passed\b|: )/,
-  /\brequested model is not supported\b|\bmodel is not supported when using\b/,
+  /\brequested model is not (?:supported\b|available for integrator\b)|\bmodel is not supported when using\b/,
   /\bmodel\b(?:[^.{}]|\.(?=\S)){0,80} (?:(?:has been|was) (?:decommissioned|deprecated|discontinued|retired|removed)|is no longer (?:available|supported))\b/,
 );
 
@@ -363,6 +365,9 @@ export const brokenWords: RegExp = phrases(
   /\bTLS handshake\b/,
   /\breceived from peer\b/,
   /<StreamReset stream_id:\d/,
+  /\bGOAWAY\b/,
+  // Codex's words, which proxies for it pass on as a bad request.
+  /\bstream (?:disconnected|closed|ended|terminated) (?:before|prematurely|unexpectedly)\b/,
   /\bincomplete chunked read\b/,
   /\bdisconnected without sending\b/,
   /\bcannot connect to host\b/,

@@ -188,13 +188,17 @@ describe("how an answer ended", () => {
   });
 });
 
-test("an empty answer whose upstream could not read its call is a malformed call with any word (F015)", () => {
+test("an answer whose upstream could not read its call is a malformed call with any word (F015)", () => {
   const ended = (word: string): Loose => ({
     choices: [{ index: 0, delta: {}, finish_reason: word, native_finish_reason: "MALFORMED_FUNCTION_CALL" }],
   });
   for (const word of ["error", "stop", "tool_calls"])
     expect(thrown([ended(word), "[DONE]"])).toMatchObject({ kind: "malformed_tool_call", retryable: true });
-  expect(read([chunk({ content: "hi" }), ended("stop"), "[DONE]"]).stop.kind).toBe("end_turn");
+  // Its text may be the rest of that call, as the upstream left it.
+  expect(thrown([chunk({ content: ",patch:true}])" }), ended("stop"), "[DONE]"])).toMatchObject({
+    kind: "malformed_tool_call",
+    partial: { content: [{ type: "text", text: ",patch:true}])" }] },
+  });
 });
 
 test("a router's good end does not count if the upstream's own word says otherwise (F006)", () => {

@@ -107,10 +107,24 @@ describe("Chat Completions requests", () => {
       [user("go"), assistant(ids.map((id) => call(id))), ...ids.map((id) => result(id))],
       { idForm: "mistral9" },
     );
-    const sent = (messages[1]!.tool_calls as Loose[]).map((one) => one.id);
+    const sent = messages.flatMap((one) => (one.tool_calls ?? []) as Loose[]).map((one) => one.id);
     expect(new Set(sent).size).toBe(ids.length);
-    expect(messages.slice(2).map((message) => message.tool_call_id)).toEqual(sent);
+    expect(messages.flatMap((one) => one.tool_call_id ?? [])).toEqual(sent);
     expect(sent[0]).toMatch(/^[a-zA-Z0-9]{9}$/);
+  });
+
+  test("of more calls than one message may have, each lot is sent before its results", () => {
+    const ids = Array.from({ length: 257 }, (_, at) => `call_${at}`);
+    const { messages } = chatBody([
+      user("go"),
+      assistant(ids.map((id) => call(id))),
+      ...ids.map((id) => result(id)),
+    ]);
+    const lots = messages.filter(({ role }) => role === "assistant");
+    expect(lots.map(({ tool_calls }) => (tool_calls as Loose[]).length)).toEqual([128, 128, 1]);
+    expect(messages.indexOf(lots[1] as Loose)).toBe(130);
+    expect(messages.at(-2)).toBe(lots[2]);
+    expect(messages.at(-1)).toMatchObject({ tool_call_id: "call_256" });
   });
 
   test("reasoning is sent back only in the right field, to its own model, in tool turns (F104, F105)", () => {

@@ -28,6 +28,12 @@ const failed: RegExp = /internal server error/i;
 /** A block of the server's own that it does not take back: it belongs to a feature that is no longer requested. */
 const refusedBlock: RegExp =
   /\bmessages\.\d+\.content\.\d+[^{}]{0,40}: input tag [`'"\\]*([\w-]+)[`'"\\]* found using\b/i;
+/**
+ * The result of a tool of its own that the server can no longer read: it is encrypted, and keys change. Every later request
+ * would be refused for it, too.
+ */
+const unreadResult: RegExp =
+  /\b((?:[a-z]+[ _]){0,2}[a-z]+)[ _]tool[ _]result[`'"\\]* content could not be (?:processed|decrypted|verified)\b/i;
 /** A server, or a model, that takes no definition of a tool where a result offers it. */
 const deferral: RegExp = /\bdefer_loading\b|\btool[_ ]reference/i;
 /** Blocks of an answer that must not be left out. */
@@ -90,6 +96,8 @@ export function learned({ status, body }: ErrorResponse, target: Target): Compat
   if (deferral.test(words) && tellsInPlace(target)) return { ...compat, offersInPlace: false };
   const block = refusedBlock.exec(words)?.[1];
   if (block !== undefined && !ownBlocks.has(block)) return withoutBlocks(block, compat);
+  const unread = unreadResult.exec(words)?.[1]?.toLowerCase().replaceAll(" ", "_");
+  if (unread !== undefined) return withoutBlocks(`${unread}_tool_result`, compat);
   if (boundThinking.test(words)) return unless(compat, "unbindsThinking", true);
   if (forcedTool.test(words)) return unless(compat, "forcedTools", false);
   const lacking = lacksLevels(words, target);

@@ -300,13 +300,13 @@ export class GoogleTurns {
 
   /** A file as inlineData or fileData; as a text note if it cannot be sent. */
   #media(part: FilePart): JsonObject | string {
-    if (!isAccepted(part, this.#target)) {
+    const mimeType = googleType(typeOfFile(part));
+    if (!isAccepted(part, this.#target) || strangeImage.test(mimeType)) {
       this.#warn("unsupported_file", `${label(part)} was left out: ${whyLeftOut(part, this.#target)}`);
       return standIn(part);
     }
     // Only Vertex takes a name: the Gemini API refuses the member.
     const name = this.#traits.vertex && part.name !== undefined ? { displayName: part.name } : {};
-    const mimeType = googleType(typeOfFile(part));
     if (typeof part.data === "string") return { inlineData: { mimeType, data: part.data, ...name } };
     const inline = /^data:([^;,]*)(?:;[^;,]*)*;base64,(.*)$/s.exec(part.url ?? "");
     if (inline !== null)
@@ -350,6 +350,9 @@ const googleType = (type: string): string =>
   type.startsWith("text/") && !/^text\/(?:html|css|csv|xml|rtf|markdown|javascript)$/.test(type)
     ? "text/plain"
     : type;
+
+/** Images of types that no model of Google's takes. The refusal of most names none of them, so that it would come every time. */
+const strangeImage: RegExp = /^image\/(?:bmp|x-ms-bmp|tiff|x-icon|vnd\.microsoft\.icon|avif)$/;
 
 /** Whether a functionResponse takes a file of this type. Others are taken in a user's message alone. */
 function isTakenInResults({ inlineData, fileData }: JsonObject): boolean {

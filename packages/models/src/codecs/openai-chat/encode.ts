@@ -28,7 +28,7 @@ interface Joined extends Told {
   last: ChatPiece | undefined;
   /** Files that must follow the last result of their turn. */
   files: JsonObject[];
-  /** Calls that are sent one at a time, each before its result. */
+  /** Calls that are sent in a message of their own, before the result of the first of them: by its id. */
   later: ChatPiece["later"];
   /** A message other than the system's was added. */
   begun: boolean;

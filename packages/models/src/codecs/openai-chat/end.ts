@@ -47,8 +47,8 @@ const grave: ReadonlySet<StopKind> = new Set([
 
 /** Whether an end means that there is no answer. @param isEmpty nothing came before it */
 export function isBroken({ word, native }: ChatEnd, wire: StopKind, isEmpty: boolean): boolean {
-  if (wire === "error" || isMalformed(word)) return true;
-  return isEmpty && (word === undefined || isMalformed(native));
+  // What stands before a call that the upstream could not read may be a part of it.
+  return wire === "error" || isMalformed(word) || isMalformed(native) || (isEmpty && word === undefined);
 }
 
 /** The error of such an end. */

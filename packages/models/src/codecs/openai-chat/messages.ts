@@ -155,6 +155,9 @@ interface Said {
   audio: Json | undefined;
 }
 
+/** OpenAI's models make more calls at once than OpenAI takes back in one message. */
+const mostCalls = 128;
+
 function assistantPiece(message: AssistantMessage, room: ChatRoom): ChatPiece | undefined {
   const { compat } = room;
   const said = saidIn(message, room);
@@ -165,7 +168,8 @@ function assistantPiece(message: AssistantMessage, room: ChatRoom): ChatPiece | 
   if (blank && calls.length === 0 && audio === undefined) return undefined;
   const thought = thoughtTags(said, compat);
   const nothing = compat.nullContent ? null : "";
-  const together = compat.singleCalls ? calls.slice(0, 1) : calls;
+  const most = compat.singleCalls ? 1 : mostCalls;
+  const together = calls.slice(0, most);
   const json = jsonOf({
     role: "assistant",
     content: contentOf(
@@ -180,11 +184,12 @@ function assistantPiece(message: AssistantMessage, room: ChatRoom): ChatPiece | 
   });
   if (together.length === calls.length) return { role: "assistant", json };
   const fill = echoed({ ...said, reasoning: "", details: [], opaque: undefined }, compat);
-  const later = calls.slice(1).map((call): [string, ChatPiece] => {
-    const alone = { role: "assistant", content: nothing, tool_calls: [call], ...fill };
-    return [String(call.id), { role: "assistant", json: jsonOf(alone) }];
-  });
-  return { role: "assistant", json, later: new Map(later) };
+  const later = new Map<string, ChatPiece>();
+  for (let at = most; at < calls.length; at += most) {
+    const some = { role: "assistant", content: nothing, tool_calls: calls.slice(at, at + most), ...fill };
+    later.set(String(calls[at]?.id), { role: "assistant", json: jsonOf(some) });
+  }
+  return { role: "assistant", json, later };
 }
 
 /** A text, behind the parts that have to be before it. */

@@ -191,7 +191,7 @@ function assistantItems(message: AssistantMessage, room: ResponsesRoom, stored: 
     const drawn = part.type === "file" && own ? itemOfPicture(part) : undefined;
     if (drawn !== undefined) {
       items.close();
-      items.addNative(drawn);
+      items.addNative(drawn, true);
       continue;
     }
     if (part.type === "file") {
@@ -207,7 +207,7 @@ function assistantItems(message: AssistantMessage, room: ResponsesRoom, stored: 
       const isTold = typeof item?.encrypted_content === "string" || stored || room.compat.plainReasoning;
       items.addReasoning(isTold ? item : undefined);
     } else if (part.type === "tool_call") addCall(part, own, items, room.ids);
-    else if (part.type === "native" && own) items.addNative(part.opaque);
+    else if (part.type === "native" && own) items.addNative(part.opaque, room.compat.nativeItems);
   }
   items.close();
   const { omitInItems } = room.compat;
@@ -239,14 +239,17 @@ class Items {
     else this.#untied = true;
   }
 
-  /** A server-run call is tied to its reasoning like any other item, but cannot be sent without an id. */
-  addNative(opaque: JsonObject): void {
+  /**
+   * A server-run call is tied to its reasoning like any other item, but cannot be sent without an id.
+   * @param isTaken the server takes its own items back
+   */
+  addNative(opaque: JsonObject, isTaken: boolean): void {
     const item = objectIn(opaque.item);
     // A compaction replaces everything before it, and is tied to nothing.
     if (item === undefined) return;
     if (item.type !== "compaction" && (this.#untied || !this.#isLed(opaque.after))) return;
-    if (unfinished.has(String(item.status))) {
-      // It was in progress when the answer broke off: neither it nor its reasoning can be sent.
+    if (unfinished.has(String(item.status)) || (!isTaken && item.type !== "compaction")) {
+      // It was in progress when the answer broke off, or is refused: neither it nor its reasoning can be sent.
       this.#waiting = [];
       this.#untied = true;
     } else this.add(item, undefined, undefined);

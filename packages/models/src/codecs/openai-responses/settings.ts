@@ -68,6 +68,8 @@ export interface OpenaiResponsesCompat {
   signedIds: boolean;
   /** Members of items in the history that this server refuses, e.g. `["status"]`. Default: none. */
   omitInItems: readonly string[];
+  /** Whether items of tools that the server ran itself are taken back. Default: true. */
+  nativeItems: boolean;
   /** Body fields that this server refuses: they are left out with a warning; `strict` is left out of tools and formats. Default: none. */
   omit: readonly string[];
   /** Further body fields that `providerOptions` may set. Default: none. */
@@ -96,6 +98,7 @@ export function responsesCompat(target: Target): OpenaiResponsesCompat {
     affinity: typeof given.affinity === "string" ? given.affinity : null,
     signedIds: given.signedIds === true,
     omitInItems: textsIn(given.omitInItems),
+    nativeItems: given.nativeItems !== false,
     omit: textsIn(given.omit),
     options: textsIn(given.options),
   };
