@@ -7,6 +7,7 @@
 import { checkMax } from "../checks.ts";
 import type { Call, State } from "../loop/state.ts";
 import { type AssistantMessage, textOf } from "../message.ts";
+import { headOf } from "../text/size.ts";
 import { counting } from "./answers.ts";
 import type { Judgement, Rule } from "./rule.ts";
 
@@ -76,7 +77,7 @@ export function repeatedCall(
   }
   return most.times * 4 < calls.length * 3
     ? undefined
-    : { part: "calls", unit: most.unit.slice(0, 100), times: most.times };
+    : { part: "calls", unit: headOf(most.unit, 100), times: most.times };
 }
 
 function isRepeating(text: string, state: State): boolean {
@@ -100,7 +101,7 @@ export function repeated(
     const { times, length } = kind === "max_tokens" ? bound : endedBound;
     if (found === undefined || found.times < times || found.length < length) continue;
     if (kind === "end_turn" && !isOwnSentence(found.unit, state)) continue;
-    return { part: part.type, unit: found.unit.slice(0, 100), times: found.times };
+    return { part: part.type, unit: headOf(found.unit, 100), times: found.times };
   }
   return undefined;
 }

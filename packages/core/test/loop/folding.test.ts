@@ -1,6 +1,6 @@
 // How records change what is so: the fold, record by record, on states made by hand.
 
-import type { Call, Rule, Run, State } from "@rondo/core";
+import type { Call, Message, Repair, Rule, Run, State } from "@rondo/core";
 import { callsOf, emptyState, reduce } from "@rondo/core";
 import { describe, expect, test } from "vitest";
 import { settleCancel } from "../../src/loop/folding/cancelled.ts";
@@ -346,6 +346,18 @@ describe("a model call", () => {
     change: object = {},
     state: State = stateOf({ call: modelCall }),
   ): State => fold(state, { type: "model_finished", message: answerOf(parts as never, change), checks: [] });
+
+  test("that returned although files had been left out teaches which ones the model refuses", () => {
+    const learnt = (dropped: Repair[]): State["refusedFiles"] =>
+      answered([], {}, stateOf({ call: modelCall, dropped }, { history: Log.of([showing]) })).refusedFiles;
+    const showing: Message = {
+      role: "user",
+      content: [{ type: "file", mediaType: "image/png", data: "AA==" }],
+    };
+    expect(learnt([])).toBeUndefined();
+    expect(learnt(["reasoning"])).toBeUndefined();
+    expect([...(learnt(["files"])?.values() ?? [])].map(({ files }) => files.size)).toStrictEqual([1]);
+  });
 
   test("that returned opens a turn, is counted, and uses up the notes", () => {
     const state = stateOf({ call: modelCall, notes: ["n"], spoken: ["s"], modelCalls: 2 }, { answers: 4 });

@@ -22,7 +22,7 @@ import {
 } from "@rondo/core";
 import { call, say, scripted, usage } from "@rondo/testkit";
 import { beforeEach, describe, expect, test } from "vitest";
-import { overspent, underWord } from "../../src/rules/limits.ts";
+import { meantAsDuration, overspent, underWord } from "../../src/rules/limits.ts";
 import { tree } from "../../src/rules/tree.ts";
 import { acting, callOf, options, recordOf, stateOf, toolOf } from "../loop/support.ts";
 import { echo } from "../support.ts";
@@ -317,6 +317,13 @@ describe("a deadline", () => {
     }
     for (const never of [new Date("never"), Number.POSITIVE_INFINITY, "tomorrow" as never])
       expect(() => deadline(never)).toThrow(/deadline: option when: a Date, or milliseconds since 1970, is/);
+  });
+
+  test("in the first years from 1970 on was meant as a duration", () => {
+    expect(meantAsDuration(deadline(60_000))).toMatch(/^deadline\(60000\) counts from 1970/);
+    expect(meantAsDuration(deadline(1e11 - 1))).toBeDefined();
+    expect(meantAsDuration(deadline(1e11))).toBeUndefined();
+    expect(meantAsDuration(maxSteps(3))).toBeUndefined();
   });
 });
 
