@@ -5,7 +5,7 @@
 // stored, because it would lead the model to continue it. It is broken off while it arrives, so that the rest is not paid for.
 
 import { checkMax } from "../checks.ts";
-import type { Call, State } from "../loop/state.ts";
+import type { State, Turn } from "../loop/state.ts";
 import { type AssistantMessage, textOf } from "../message.ts";
 import { headOf } from "../text/size.ts";
 import { counting } from "./answers.ts";
@@ -40,14 +40,14 @@ const listed: RegExp = /^\s*(?:[-*+•>|#]|\d+[.)])|[|{};=<>`\t]/m;
 /** How many characters at the end of a text are checked: a repetition goes on to the end. */
 const window = 20_000;
 
-/** Asks again, with a note, if an answer repeats itself until it is cut off, repeats one sentence of its own over and over, or makes dozens of calls that are mostly one and the same: at most `max` times per run (default 1), then the run ends as `no_progress`. Such an answer is never stored. */
+/** Asks again, with a note, if an answer repeats itself until it is cut off, repeats one sentence of its own over and over, or makes dozens of calls until it is cut off that are mostly one and the same: at most `max` times per run (default 1), then the run ends as `no_progress`. Such an answer is never stored. */
 export function degenerateAnswers(max: number = 1): Rule<number> {
   checkMax(max, "degenerateAnswers");
   return {
     ...counting("degenerate_answers", (count, state, texts): Judgement | undefined => {
       const turn = state.run?.turn;
       if (turn === undefined) return undefined;
-      const found = turn.calls.length > 0 ? repeatedCall(turn.calls) : repeated(turn.message, state);
+      const found = turn.calls.length > 0 ? repeatedCall(turn) : repeated(turn.message, state);
       if (found === undefined) return undefined;
       const evidence = { ...found, retries: count, max };
       // The same request would probably give the same answer.
@@ -62,11 +62,13 @@ export function degenerateAnswers(max: number = 1): Rule<number> {
   };
 }
 
-/** The call that a broken model makes over and over in one answer, and how often; undefined if it does not. */
-export function repeatedCall(
-  calls: readonly Pick<Call, "name" | "rawArgs">[],
-): { part: string; unit: string; times: number } | undefined {
-  if (calls.length < manyCalls) return undefined;
+/** The call that a broken model makes over and over in an answer until it is cut off, and how often; undefined if it does not. */
+export function repeatedCall({
+  calls,
+  message,
+}: Pick<Turn, "calls" | "message">): { part: string; unit: string; times: number } | undefined {
+  // In an answer that ended by itself, those above the limit are answered, and the others run (F194).
+  if (calls.length < manyCalls || message.stop.kind !== "max_tokens") return undefined;
   const counts = new Map<string, number>();
   let most = { unit: "", times: 0 };
   for (const { name, rawArgs } of calls) {

@@ -173,13 +173,14 @@ describe("an answer that reached the output limit", () => {
     expect([rule.name, rule.version]).toStrictEqual(["degenerate_answers", 5]);
   });
 
-  test("with dozens of calls that are mostly the same one is no answer, however it ended", () => {
+  test("with dozens of calls that are mostly the same one is no answer if it was cut off", () => {
     const same = (count: number): Call[] => Array.from({ length: count }, () => callOf("5.0"));
     const other = (count: number): Call[] =>
       Array.from({ length: count }, (_, at) => ({ ...callOf("5.0"), rawArgs: `{"at":${at}}` }));
     const said = (calls: Call[], stop = cut): unknown =>
       judgementOf(degenerateAnswers(), { turn: turnOf(stop, [], calls) });
-    expect(said(same(64), stopOf("tool_use"))).toMatchObject({
+    expect(said(same(64), stopOf("tool_use"))).toBeUndefined();
+    expect(said(same(64))).toMatchObject({
       follows: { do: "ask_again", note: defaultTexts.degenerateAnswer() },
       evidence: { part: "calls", times: 64 },
     });
