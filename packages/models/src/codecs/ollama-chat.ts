@@ -16,7 +16,7 @@ import { argsIn } from "../answer/call-args.ts";
 import type { Answer } from "../answer.ts";
 import type { Codec, Decoder, Encoder, ErrorResponse, Frame, Target } from "../codec.ts";
 import { parseExact } from "../exact-json.ts";
-import { countIn, listIn, objectIn, parsedFrame, textIn, writtenIn } from "../json-values.ts";
+import { countIn, listIn, objectIn, parsedFrame, parseJson, textIn, writtenIn } from "../json-values.ts";
 import { complaintOf } from "../refusals/complaint.ts";
 import { refusesAnswerLast } from "../refusals/roles.ts";
 import { plainerSchemas } from "../refusals/schema.ts";
@@ -78,16 +78,6 @@ function errorOf(body: JsonObject): string | undefined {
   return another === undefined && /^error\b/.test(name) && typeof words === "string"
     ? `${name}: ${words}`
     : undefined;
-}
-
-/** Whether a text is JSON from its first character to its last. */
-function isWhole(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 class OllamaDecoder implements Decoder {
@@ -204,7 +194,7 @@ class OllamaDecoder implements Decoder {
     const key = `call/${this.#calls}`;
     this.#answer.call(key, { id: textIn(call.id), name: bareName(textIn(told.name) ?? "") });
     const args = argsIn(told, "arguments") ?? {};
-    if (typeof args === "string" && !isWhole(args)) {
+    if (typeof args === "string" && parseJson(args) === undefined) {
       this.#begun = key;
       this.#answer.args(key, args);
       return;
