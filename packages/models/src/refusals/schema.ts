@@ -5,6 +5,7 @@
 // Typed output can be requested in other ways, which the loop chooses; a tool's schema can be sent with fewer rules.
 
 import type { Json } from "@rondo/core";
+import { anyOf } from "../patterns.ts";
 
 /** The schema's field in each protocol, and other names for it. In one protocol the effort is in the same object. */
 const field: RegExp =
@@ -16,17 +17,26 @@ const ofTools: RegExp =
   /\btools?(?:[.[]\d|\.function\b)|\binput_?schema\b|\bfor function\b|\bfunction_?declarations?\b/i;
 /** A router that has no server for the request; one without a schema may have some. */
 const noServer: RegExp = /\bno endpoints found that can handle the requested parameters\b/i;
+/** What llama.cpp, vLLM, SGLang and llguidance say of a schema that they make no grammar of. */
+const ungrammatical: RegExp =
+  /failed to parse grammar|\bgrammar error: |\bunimplemented keys\b|failed to compile \w+ grammar|\bgrammar (?:preprocessing|compilation) (?:timed out|failed)|schema conversion failed/;
 /** A grammar that some servers fail to compile, or have no words for (Ollama). If it was a tool's, the output is requested in another way once, in vain. */
-const noGrammar: RegExp =
-  /failed to parse grammar|\bgrammar error: |\bunimplemented keys\b|failed to compile \w+ grammar|\bgrammar (?:preprocessing|compilation) (?:timed out|failed)|schema conversion failed|failed to initialize samplers|vocabulary required for format/i;
+const noGrammar: RegExp = anyOf(
+  "i",
+  ungrammatical,
+  /failed to initialize samplers|vocabulary required for format/,
+);
 /** A server without grammars, or without this kind: it can force nothing, neither a call, nor its arguments, nor the output. */
 const lacksGrammars: RegExp =
   /\bgrammar-based generation\b[^{}]{0,120}\bnot supported\b|\binvalid grammar specification\b|\b(?:guided|constrained) (?:decoding|generation)\b[^{}]{0,60}\bnot (?:supported|enabled|available)\b/i;
 /** Groq's phrase for a model that did not follow the schema. */
 const notKept: RegExp = /\bfailed to (?:generate|validate) json\b/i;
 /** Tool schemas that the server's grammar, or its flavour of JSON Schema, cannot express (F137, F142). */
-const toolSchema: RegExp =
-  /failed to parse grammar|error parsing grammar|\bgrammar error: |\bunimplemented keys\b|failed to compile \w+ grammar|\bgrammar (?:preprocessing|compilation) (?:timed out|failed)|\blook-?(?:around|ahead|behind)\b|schema conversion failed|unrecognized schema\b|pattern must start with|invalid json schema for tool\b|json schema not supported|unsupported json schema fields|(?:schema|grammar)[^{}]{0,60}(?:features? )?not supported by (?:xgrammar|outlines|guidance)|invalid schema for function\b|\btools\[\d+\]\.function\.parameters\b[^{}]{0,40}unsupported|\bparameters[`'"\\]* is not a valid\b[^{}]{0,40}schema|\bresolving schema reference\b/i;
+const toolSchema: RegExp = anyOf(
+  "i",
+  ungrammatical,
+  /error parsing grammar|\blook-?(?:around|ahead|behind)\b|unrecognized schema\b|pattern must start with|invalid json schema for tool\b|json schema not supported|unsupported json schema fields|(?:schema|grammar)[^{}]{0,60}(?:features? )?not supported by (?:xgrammar|outlines|guidance)|invalid schema for function\b|\btools\[\d+\]\.function\.parameters\b[^{}]{0,40}unsupported|\bparameters[`'"\\]* is not a valid\b[^{}]{0,40}schema|\bresolving schema reference\b/,
+);
 /** A place in a tool's schema, as a path (Pydantic's lists, Go's members, Amazon's names) or as people put it. */
 const toolPlace: RegExp =
   /\btools?[`'"\\\].[,\s]+(?:\d+[`'"\\\].[,\s]+)?(?:\w+[`'"\\\].[,\s]+){0,2}(?:parameters|input_?schema)\b|\btoolSpec\.inputSchema\b|\binput_?schema\b|\btool(?:'s)? (?:\w+ )?schemas?\b|\b(?:function|tool) parameters? (?:json )?schema\b|\bschema (?:for|of) (?:the )?(?:tool|function)\b/gi;

@@ -19,8 +19,8 @@ export class ChatTexts {
   readonly #answer: Answer;
   readonly #think: ThinkSplitter | undefined;
   readonly #harmony: HarmonySplitter | undefined;
-  /** Calls found in the text. */
-  readonly #leaked: LeakedCalls;
+  /** Calls found in the text; undefined if they are not looked for. */
+  readonly #leaked: LeakedCalls | undefined;
   /** Characters received so far. */
   readonly #said = { text: 0, reasoning: 0 };
 
@@ -30,9 +30,11 @@ export class ChatTexts {
     { harmony, thinkTags }: Pick<OpenaiChatCompat, "harmony" | "thinkTags">,
   ) {
     this.#answer = answer;
-    this.#leaked = new LeakedCalls(answer, (key, name) => answer.call(key, { name: names.own(name) }));
     const say = (kind: Kind, text: string): void => this.#tell(kind, text);
-    this.#harmony = harmony ? new HarmonySplitter(say, this.#leaked) : undefined;
+    if (harmony) {
+      this.#leaked = new LeakedCalls(answer, (key, name) => answer.call(key, { name: names.own(name) }));
+      this.#harmony = new HarmonySplitter(say, this.#leaked);
+    }
     this.#think = harmony || thinkTags === "none" ? undefined : new ThinkSplitter(say, thinkTags);
   }
 
@@ -73,7 +75,7 @@ export class ChatTexts {
 
   /** Drops the calls found in the text. */
   dropCalls(): void {
-    this.#leaked.drop();
+    this.#leaked?.drop();
   }
 
   #tell(kind: Kind, text: string): void {

@@ -5,6 +5,7 @@
 // only what is sent again is cut.
 
 import type { Json, JsonObject } from "@rondo/core";
+import { headOf } from "@rondo/core/checks";
 import { jsonOf } from "../../json-values.ts";
 
 /** The most characters of a name, and of all arguments. */
@@ -32,14 +33,10 @@ function hasLongName(value: Json): boolean {
 }
 
 function shortened(value: Json, text: number): Json {
-  if (typeof value === "string") return cut(value, text);
+  if (typeof value === "string") return headOf(value, text);
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map((inner) => shortened(inner, text));
   return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => [cut(name, longestName), shortened(inner, text)]),
+    Object.entries(value).map(([name, inner]) => [headOf(name, longestName), shortened(inner, text)]),
   );
 }
-
-/** No half of a character is left at the end. */
-const cut = (text: string, most: number): string =>
-  text.length > most ? text.slice(0, most).replace(/[\ud800-\udbff]$/, "") : text;

@@ -1,5 +1,7 @@
 // The room of wording: how numbers, names and lists are written in an answer.
 
+import { headOf } from "@rondo/core/checks";
+
 /** `1 file`, `12 files`, `1,200 files`. */
 export const counted = (count: number, noun: string, plural: string = `${noun}s`): string =>
   `${count} ${count === 1 ? noun : plural}`;
@@ -30,7 +32,7 @@ export function fenced(lines: readonly string[]): string {
 
 /** The beginning of a text, without splitting a surrogate pair. */
 export const clip = (text: string, limit: number): string =>
-  text.length <= limit ? text : `${text.slice(0, limit).replace(/[\ud800-\udbff]$/, "")}…`;
+  text.length <= limit ? text : `${headOf(text, limit)}…`;
 
 export const plural: Record<string, string> = {
   file: "files",
