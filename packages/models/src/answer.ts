@@ -17,40 +17,37 @@ import {
   type Stop,
   type Usage,
 } from "@rondo/core";
+import { type BlockKey, BlockList } from "./answer/block-list.ts";
 import {
-  type Block,
   beginAgain,
   type CallBlock,
-  callPart,
   cutFault,
   isSaid,
-  opaqueIn,
   openFault,
   stopKind,
   type TextBlock,
-  textPart,
   unshown,
 } from "./answer/blocks.ts";
 import { holds, isNothing } from "./answer/call-args.ts";
+import type { IsSpokenOf } from "./answer/end-tokens.ts";
 import { type AnswerEnd, cutAtLimit } from "./answer/ends.ts";
 import { brokenOff, leftNoRoom, streamTruncated } from "./answer/failures.ts";
 import { HeldEnd } from "./answer/held-end.ts";
+import { withoutMarkedArgs } from "./answer/marked-args.ts";
 import { faultWithoutArgs, toldTwice } from "./answer/misrouted-calls.ts";
 import type { Target } from "./codec.ts";
-import { asNumbers } from "./exact-json.ts";
 import { putMember } from "./own-member.ts";
 
-/** A provider's key of a block: its index, its item id, or whatever else its frames refer to it by. */
-export type BlockKey = string | number;
+export type { BlockKey };
 
 export class Answer {
   readonly #origin: Origin;
   readonly #emit: (event: ModelEvent) => void;
-  readonly #blocks = new Map<BlockKey, Block>();
-  /** Set if the server may leave control tokens at the ends of texts. */
+  readonly #blocks = new BlockList();
+  /** Set if the server may leave control tokens in an answer. */
+  readonly #isSpokenOf: IsSpokenOf | undefined;
+  /** Set with it: what may be a token at the end of a text. */
   readonly #held: HeldEnd | undefined;
-  /** How many blocks were opened, including those that were dropped: no index is used twice. */
-  #opened = 0;
   /** The call opened last, while nothing of it was emitted yet. */
   #untold: CallBlock | undefined;
   readonly #usage: Usage = {};
@@ -64,6 +61,7 @@ export class Answer {
   ) {
     this.#origin = origin;
     this.#emit = emit;
+    this.#isSpokenOf = isSpokenOf;
     this.#held = isSpokenOf && new HeldEnd(isSpokenOf, emit);
   }
 
@@ -83,7 +81,7 @@ export class Answer {
   }
 
   has(key: BlockKey): boolean {
-    return this.#blocks.has(key);
+    return this.#blocks.get(key) !== undefined;
   }
 
   /** The text of a text or reasoning block so far, or a call's arguments. */
@@ -93,16 +91,16 @@ export class Answer {
   }
 
   text(key: BlockKey, text: string): void {
-    this.#addText(this.#textBlock(key, "text"), "text_delta", text);
+    this.#addText(this.#blocks.text(key, "text"), "text_delta", text);
   }
 
   reasoning(key: BlockKey, text: string): void {
-    this.#addText(this.#textBlock(key, "reasoning"), "reasoning_delta", text);
+    this.#addText(this.#blocks.text(key, "reasoning"), "reasoning_delta", text);
   }
 
   /** As `text` or `reasoning`, for a series of pieces: the block is looked up once, and must stay the one of this key. */
   moreText(key: BlockKey, kind: "text" | "reasoning"): (text: string) => void {
-    const block = this.#textBlock(key, kind);
+    const block = this.#blocks.text(key, kind);
     const type = kind === "text" ? "text_delta" : "reasoning_delta";
     return (text) => this.#addText(block, type, text);
   }
@@ -131,7 +129,7 @@ export class Answer {
   }
 
   refusal(key: BlockKey, text: string): void {
-    this.#textBlock(key, "refusal").pieces.push(text);
+    this.#blocks.text(key, "refusal").pieces.push(text);
     this.#tell({ type: "progress" });
   }
 
@@ -140,7 +138,7 @@ export class Answer {
    * nothing is emitted twice. An empty one is ignored, because some gateways leave the text out there.
    */
   textWhole(key: BlockKey, type: TextBlock["type"], text: string): void {
-    const block = this.#textBlock(key, type);
+    const block = this.#blocks.text(key, type);
     const shown = block.pieces.join("");
     if (shown === text || text === "") return;
     if (type !== "refusal" && text.startsWith(shown)) {
@@ -194,8 +192,7 @@ export class Answer {
 
   /** Whether a call has arguments so far that are more than blanks. */
   hasArgs(key: BlockKey): boolean {
-    const block = this.#blocks.get(key);
-    return block?.type === "tool_call" && block.pieces.some((piece) => !isNothing(piece));
+    return this.#blocks.callAt(key)?.pieces.some((piece) => !isNothing(piece)) === true;
   }
 
   /** Emits that there is a call, before anything that follows it is emitted: its arguments may never come as text. */
@@ -206,14 +203,14 @@ export class Answer {
 
   /** The protocol said that this call is complete. */
   callEnd(key: BlockKey): void {
-    const block = this.#blocks.get(key);
-    if (block?.type === "tool_call") block.whole = true;
+    const block = this.#blocks.callAt(key);
+    if (block !== undefined) block.whole = true;
   }
 
   /** Marks a call that the protocol never said to be complete: without arguments it must not run, because they may not have come. */
   callOpen(key: BlockKey): void {
-    const block = this.#blocks.get(key);
-    if (block?.type === "tool_call" && !block.whole && !this.hasArgs(key)) block.fault ??= openFault;
+    const block = this.#blocks.callAt(key);
+    if (block !== undefined && !block.whole && !this.hasArgs(key)) block.fault ??= openFault;
   }
 
   /** Marks a call that must not run, with the reason: the provider itself refused or cut its arguments. */
@@ -254,7 +251,7 @@ export class Answer {
 
   /** Any whole part, in its place. A second one with the same key replaces the first. */
   part(key: BlockKey, part: Part): void {
-    this.#blocks.set(key, { type: "part", part, index: this.#blocks.get(key)?.index ?? this.#opened++ });
+    this.#blocks.put(key, part);
     this.#tell({ type: "progress" });
   }
 
@@ -264,24 +261,24 @@ export class Answer {
    * @returns whether a call was lost: arguments arrived, but there is no call
    */
   settleCalls(stray: boolean): boolean {
-    const calls = [...this.#blocks].filter(
-      (entry): entry is [BlockKey, CallBlock] => entry[1].type === "tool_call",
-    );
-    for (const key of toldTwice(calls)) this.#blocks.delete(key);
+    const calls = this.#blocks.calls();
+    for (const key of toldTwice(calls)) this.#blocks.drop(key);
     this.settleArgs(stray);
     return stray && calls.length === 0;
   }
 
   /** Settles only whose arguments are whose, for protocols that tell repeated calls apart themselves. */
   settleArgs(stray: boolean = false): void {
-    const calls = [...this.#blocks.values()].filter((block) => block.type === "tool_call");
-    faultWithoutArgs(calls, stray);
+    faultWithoutArgs(
+      this.#blocks.calls().map(([, call]) => call),
+      stray,
+    );
   }
 
   /** Drops a block, such as one that turned out to be unfinished. */
   drop(key: BlockKey): void {
     if (this.#untold === this.#blocks.get(key)) this.#untold = undefined;
-    this.#blocks.delete(key);
+    this.#blocks.drop(key);
   }
 
   /** Counts from the provider. The last of each wins; a missing one changes nothing, nor does a zero after another number. */
@@ -316,8 +313,7 @@ export class Answer {
   finish(end: AnswerEnd, limit: number = Number.POSITIVE_INFINITY): AssistantMessage {
     const { wire = "unknown", raw, detail } = end;
     const cut = wire === "max_tokens" || wire === "context_overflow";
-    const parts = this.#parts((block) => cut && !block.whole);
-    const content = this.#held?.close(parts) ?? parts;
+    const content = this.#withoutTokens(this.#blocks.parts((block) => cut && !block.whole));
     const isBroken = content.some((part) => part.type === "tool_call" && part.argsError !== undefined);
     if (isBroken && stopKind(wire, content) === "tool_use" && (this.#usage.outputTokens ?? 0) >= limit)
       return this.finish({ ...end, ...cutAtLimit });
@@ -331,10 +327,17 @@ export class Answer {
     });
   }
 
+  /** The parts without what the server's parser left in them. */
+  #withoutTokens(parts: Part[]): Part[] {
+    const isSpokenOf = this.#isSpokenOf;
+    if (this.#held === undefined || isSpokenOf === undefined) return parts;
+    return this.#held.close(parts).map((part) => withoutMarkedArgs(part, isSpokenOf));
+  }
+
   /** What had arrived when the answer broke off. It holds no calls, because none can be trusted to be whole. */
   partial(kind: "error" | "aborted" = "error"): AssistantMessage | undefined {
     this.#held?.release();
-    const content = this.#parts(() => false).filter((part) => part.type !== "tool_call");
+    const content = this.#blocks.parts(() => false).filter((part) => part.type !== "tool_call");
     return content.length === 0 ? undefined : this.#message(content, { kind, wire: "unknown" });
   }
 
@@ -359,60 +362,11 @@ export class Answer {
     return errorWith(error, { partial: this.partial(kind), usage: this.usage });
   }
 
-  #textBlock(key: BlockKey, type: TextBlock["type"]): TextBlock {
-    const known = this.#blocks.get(key);
-    if (known?.type === type) return known as TextBlock;
-    if (known === undefined) return this.#openText(key, type);
-    // A server may mix kinds under one key: each kind then has a block of its own.
-    const own = `${key}/${type}`;
-    return (this.#blocks.get(own) as TextBlock | undefined) ?? this.#openText(own, type);
-  }
-
-  #openText(key: BlockKey, type: TextBlock["type"]): TextBlock {
-    const block = { type, pieces: [], index: this.#opened++ };
-    this.#blocks.set(key, block);
-    return block;
-  }
-
   #callBlock(key: BlockKey): CallBlock {
-    const known = this.#blocks.get(key);
-    if (known?.type === "tool_call") return known;
-    if (known !== undefined) this.#moveAside(key, known);
-    const block: CallBlock = {
-      type: "tool_call",
-      id: "",
-      name: "",
-      pieces: [],
-      value: undefined,
-      whole: false,
-      index: this.#opened++,
-    };
-    this.#blocks.set(key, block);
+    const known = this.#blocks.callAt(key);
+    if (known !== undefined) return known;
+    const block = this.#blocks.openCall(key);
     this.#untold = block;
     return block;
-  }
-
-  /** Where a server mixes kinds under one key, a call has the key, because its pieces are found by it alone; the block before it keeps its place. */
-  #moveAside(key: BlockKey, known: Block): void {
-    const blocks = [...this.#blocks];
-    this.#blocks.clear();
-    for (const [one, block] of blocks)
-      this.#blocks.set(block === known ? `${key}/${known.type}` : one, block);
-  }
-
-  #parts(isCut: (block: CallBlock) => boolean): Part[] {
-    const parts: Part[] = [];
-    for (const block of this.#blocks.values()) {
-      // Long digits were kept for the arguments of calls; the provider's own blocks may hold some too, and are plain JSON.
-      asNumbers(opaqueIn(block) ?? null);
-      const part =
-        block.type === "part"
-          ? block.part
-          : block.type === "tool_call"
-            ? callPart(block, isCut(block))
-            : textPart(block);
-      if (part !== undefined) parts.push(part);
-    }
-    return parts;
   }
 }

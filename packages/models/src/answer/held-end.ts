@@ -6,7 +6,6 @@
 import type { ModelEvent, Part } from "@rondo/core";
 import type { TextBlock } from "./blocks.ts";
 import { endOf, type IsSpokenOf, mayBegin, mayEndAt, withoutEndTokens } from "./end-tokens.ts";
-import { withoutMarkedArgs } from "./marked-args.ts";
 
 type TextDelta = Extract<ModelEvent, { type: "text_delta" | "reasoning_delta" }>;
 
@@ -62,14 +61,14 @@ export class HeldEnd {
     this.#tell();
   }
 
-  /** The parts of the whole answer without control tokens, also in arguments. What was held and is not a token is emitted. */
+  /** The parts of the whole answer without control tokens at the ends of texts. What was held and is not a token is emitted. */
   close(parts: readonly Part[]): Part[] {
     const { parts: kept, ends } = withoutEndTokens(parts, this.#isSpokenOf);
     const held = this.#text;
     if (ends.some((end) => end.endsWith(held))) this.#forget();
     else this.#text = held.slice(0, held.length - (ends.find((end) => held.endsWith(end))?.length ?? 0));
     this.release();
-    return kept.map((part) => withoutMarkedArgs(part, this.#isSpokenOf));
+    return kept;
   }
 
   /** The answer broke off: emits what is held, because the answer keeps it. */
