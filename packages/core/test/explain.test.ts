@@ -456,20 +456,20 @@ describe("a diff", () => {
     for (const [act, words] of [
       [
         () => diff(given(later), records, rules),
-        "diff: option a: a list of records is needed, not a promise: await it",
+        "diff: argument a: a list of records is needed, not a promise: await it",
       ],
-      [() => diff(records, given({}), rules), "diff: option b: a list of records is needed, not an object"],
+      [() => diff(records, given({}), rules), "diff: argument b: a list of records is needed, not an object"],
       [
         () => diff(records, records, given(undefined)),
-        "diff: option rules: Rules, e.g. of resolve(options), is needed",
+        "diff: argument rules: Rules, e.g. of resolve(options), is needed",
       ],
       [
         () => explain(given(later), { rules }),
-        "explain: option records: a list of records is needed, not a promise: await it",
+        "explain: argument records: a list of records is needed, not a promise: await it",
       ],
       [
         () => explain(given({}), { rules }),
-        "explain: option records: a list of records is needed, not an object",
+        "explain: argument records: a list of records is needed, not an object",
       ],
     ] as const)
       expect(wordsOf(act)).toContain(words);

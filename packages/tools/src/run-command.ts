@@ -9,6 +9,7 @@ import { answering } from "./answering.ts";
 import { mustBeCommand, mustHaveShell } from "./command/given-command.ts";
 import { type RunCommandOptions, runCommandOptions } from "./command/options.ts";
 import { fileToolSet } from "./options.ts";
+import { Refusal } from "./reasons.ts";
 
 /**
  * The tool `run_command`.
@@ -48,6 +49,7 @@ export function runCommand(options: RunCommandOptions): Tool {
     timeoutMs: longest + 10_000,
     execute: ({ command, cwd = ".", timeoutMs = usual }, context) =>
       answering(context, cwd, async () => {
+        if (command.trim() === "") throw new Refusal("the command is blank; say what to run");
         mustBeCommand(command);
         const { runIn } = await import("./command/running.ts");
         return runIn({ command, root, cwd, timeoutMs: Math.min(timeoutMs, longest) }, options, context);

@@ -281,6 +281,7 @@ for (const { mode, reason } of modes)
 
     test("refuses a command it cannot hand over", async () => {
       const root = folder();
+      expect((await run(root, " \n")).text).toContain("the command is blank; say what to run");
       expect((await run(root, "echo a\0b")).text).toContain("NUL");
       expect((await run(root, `: ${"x".repeat(100_000)}`)).text).toContain("longer than 100,000 bytes");
       expect((await run(root, "")).isError).toBe(true);

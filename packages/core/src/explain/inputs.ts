@@ -3,7 +3,8 @@
 // A journal on disk returns a promise of records, one in memory the records themselves. A user who changes from one to the
 // other gets this error, because a promise contains no records.
 
-import { type Check, checkGiven, having, isPromise, listOf, needed, object } from "../checks.ts";
+import { type Check, having, isPromise, listOf, needed, object } from "../checks.ts";
+import { invalidRequest } from "../errors.ts";
 
 const list = needed(
   "a list of records",
@@ -19,13 +20,8 @@ export const records: Check = (value) => {
 /** The rules that records are folded with. */
 export const rules: Check = having("Rules, e.g. of resolve(options),", { list: listOf(object) });
 
-/** @throws RondoError `invalid_request` naming the function, what it was given, and what it needs */
-export const checkOne = (check: Check, value: unknown, name: string, owner: string): void =>
-  checkGiven(
-    () => {
-      const fault = check(value);
-      return fault === undefined ? undefined : { at: `.${name}${fault.at}`, says: fault.says };
-    },
-    value,
-    owner,
-  );
+/** @throws RondoError `invalid_request` naming the function, its argument, what it was given, and what it needs */
+export function checkOne(check: Check, value: unknown, name: string, owner: string): void {
+  const fault = check(value);
+  if (fault !== undefined) throw invalidRequest(`${owner}: argument ${name}${fault.at}: ${fault.says}`);
+}
