@@ -1,64 +1,16 @@
 import {
   type AssistantMessage,
   isPaired,
-  type Json,
   type Message,
-  type ModelRequest,
   type Part,
   repairHistory,
-  type ToolDefinition,
   textOf,
   userText,
 } from "@rondo/core";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { checkAnthropicRequest } from "../../testkit/src/wire/rules/anthropic.ts";
-import { checkBedrockRequest } from "../../testkit/src/wire/rules/bedrock.ts";
-import { checkGoogleRequest } from "../../testkit/src/wire/rules/google.ts";
-import { checkOpenaiChatRequest } from "../../testkit/src/wire/rules/openai-chat.ts";
-import { checkOpenaiResponsesRequest } from "../../testkit/src/wire/rules/openai-responses.ts";
-import type { Codec } from "../src/codec.ts";
-import { anthropicMessages } from "../src/codecs/anthropic-messages.ts";
-import { bedrockConverse } from "../src/codecs/bedrock-converse.ts";
-import { googleGenerativeAi } from "../src/codecs/google-generative-ai.ts";
-import { openaiChat } from "../src/codecs/openai-chat.ts";
-import { openaiResponses } from "../src/codecs/openai-responses.ts";
 import { repairPolicy } from "../src/repair/policies.ts";
-
-const look: ToolDefinition = {
-  name: "look",
-  description: "Looks.",
-  inputSchema: { type: "object", properties: { at: { type: "string" } } },
-};
-
-interface Provider {
-  codec: Codec;
-  check(body: string): readonly unknown[];
-  compat?: { [quirk: string]: Json };
-}
-
-const providers: { [name: string]: Provider } = {
-  anthropic: { codec: anthropicMessages, check: (body) => checkAnthropicRequest(JSON.parse(body)) },
-  bedrock: { codec: bedrockConverse, check: (body) => checkBedrockRequest(JSON.parse(body)) },
-  google: { codec: googleGenerativeAi, check: (body) => checkGoogleRequest(body, { needsSignatures: true }) },
-  openai: { codec: openaiChat, check: (body) => checkOpenaiChatRequest(body) },
-  mistral: {
-    codec: openaiChat,
-    compat: { idForm: "mistral9", bridgeToolUser: true, noAssistantLast: true },
-    check: (body) => checkOpenaiChatRequest(body, { mistral: true }),
-  },
-  responses: { codec: openaiResponses, check: (body) => checkOpenaiResponsesRequest(body) },
-};
-
-const models: { [name: string]: string } = { google: "gemini-3-pro", bedrock: "anthropic.claude-sonnet-4" };
-
-function problems(name: string, messages: readonly Message[]): readonly unknown[] {
-  const { codec, check, compat } = providers[name] as Provider;
-  const origin = { api: codec.api, provider: name, model: models[name] ?? "m" };
-  const request: ModelRequest = { messages, tools: [look], toolChoice: "auto", settings: {} };
-  const target = { origin, facts: {}, ...(compat === undefined ? {} : { compat }) };
-  return check(codec.encoder(target).encode(request).body);
-}
+import { problems, providers } from "./accepting.ts";
 
 const words = fc.constantFrom("hello", "find it", "  spaced  ", "ünï😀", "done", "cut \ud83d", "{}");
 const origins = fc.constantFrom(
