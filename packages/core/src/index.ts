@@ -150,6 +150,7 @@ export type { LeaseOptions } from "./journal/writer.ts";
 export type * from "./journal.ts";
 export { base64, isBytes } from "./json/base64.ts";
 export { canonical } from "./json/digest.ts";
+export { parsedJson } from "./json/parse.ts";
 export type { Logger } from "./logger.ts";
 export type { Action, HookAsk } from "./loop/action.ts";
 export type {

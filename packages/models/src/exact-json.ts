@@ -3,7 +3,7 @@
 // A model may pass on an id of 19 digits; as a double it becomes a different id. Most protocols send arguments as text,
 // which is never changed; this is for those that send them as JSON values. Everything else is parsed as plain numbers.
 
-import type { Json, JsonObject } from "@rondo/core";
+import { type Json, type JsonObject, parsedJson } from "@rondo/core";
 
 interface ExactJson {
   parse(text: string, reviver: (key: string, value: Json, context: { source?: string }) => unknown): Json;
@@ -17,20 +17,22 @@ const places = /"(?:(?:arguments|args|input)"\s*:\s*\{|partialArgs"\s*:\s*\[)/;
 
 /** Like JSON.parse, but every integer too large for a double is written back with its original digits. */
 export function parseDigits(text: string): Json {
-  if (exact.rawJSON === undefined || !/\d{16}/.test(text)) return JSON.parse(text) as Json;
-  return exact.parse(text, (_key, one, { source }) =>
-    typeof one === "number" && !Number.isSafeInteger(one) && source !== undefined && /^-?\d+$/.test(source)
-      ? exact.rawJSON?.(source)
-      : one,
-  );
+  return parsedJson(text, exact.rawJSON === undefined || !/\d{16}/.test(text) ? JSON.parse : withDigits);
 }
 
 /** Like JSON.parse, but integers too large for a double keep their digits within a call's arguments, for `rawArgs`. */
 export function parseExact(text: string): Json {
-  if (exact.rawJSON === undefined || !places.test(text) || !/\d{16}/.test(text))
-    return JSON.parse(text) as Json;
-  return asNumbers(parseDigits(text), isArguments);
+  if (!places.test(text)) return JSON.parse(text) as Json;
+  const value = parseDigits(text);
+  return /\d{16}/.test(text) ? asNumbers(value, isArguments) : value;
 }
+
+const withDigits = (text: string): Json =>
+  exact.parse(text, (_key, one, { source }) =>
+    typeof one === "number" && !Number.isSafeInteger(one) && source !== undefined && /^-?\d+$/.test(source)
+      ? exact.rawJSON?.(source)
+      : one,
+  );
 
 /**
  * Turns integers whose digits were kept into plain numbers, in place.

@@ -4,7 +4,7 @@
 // wrong type counts as absent. Writing: text with a lone surrogate makes the whole request invalid for every provider
 // (F094), so everything is written with `jsonOf`.
 
-import type { Json, JsonObject } from "@rondo/core";
+import { type Json, type JsonObject, parsedJson } from "@rondo/core";
 
 export function objectIn(value: unknown): JsonObject | undefined {
   return typeof value === "object" && value !== null && !Array.isArray(value)
@@ -94,7 +94,7 @@ const asJson = (text: string): string =>
   );
 
 /** Parses a text that may be anything. Undefined if it is not JSON. */
-export function parseJson(text: string, parse: (text: string) => unknown = JSON.parse): Json | undefined {
+export function parseJson(text: string, parse: (text: string) => unknown = parsedJson): Json | undefined {
   try {
     return parse(text) as Json;
   } catch {

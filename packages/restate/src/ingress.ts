@@ -4,7 +4,7 @@
 // key, so that it takes effect once.
 
 import { randomUUID } from "node:crypto";
-import { messageOf, RondoError } from "@rondo/core";
+import { messageOf, parsedJson, RondoError } from "@rondo/core";
 import {
   type Check,
   type ChecksOf,
@@ -178,7 +178,7 @@ export class Ingress {
       return { error: refusal(url, status, text), again: [404, 429, 502, 503].includes(status) };
     if (text === "") return { value: undefined };
     try {
-      return { value: JSON.parse(text) };
+      return { value: parsedJson(text) };
     } catch {
       const shown = text.slice(0, 200);
       return {

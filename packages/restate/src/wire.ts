@@ -1,17 +1,18 @@
 // The room of the wire: the messages between clients, objects and workers through Restate. Plain JSON.
 
-import type {
-  BroughtResult,
-  CallKey,
-  ErrorData,
-  Fact,
-  Grant,
-  JsonObject,
-  LogRecord,
-  Message,
-  ParentFacts,
-  PassedAnswer,
-  Spent,
+import {
+  type BroughtResult,
+  type CallKey,
+  type ErrorData,
+  type Fact,
+  type Grant,
+  type JsonObject,
+  type LogRecord,
+  type Message,
+  type ParentFacts,
+  type PassedAnswer,
+  parsedJson,
+  type Spent,
 } from "@rondo/core";
 import type { Above } from "./hub.ts";
 
@@ -163,4 +164,4 @@ export interface Listed {
 }
 
 export const linesOf = (text: string): LogRecord[] =>
-  text === "" ? [] : text.split("\n").map((line) => JSON.parse(line) as LogRecord);
+  text === "" ? [] : text.split("\n").map((line) => parsedJson<LogRecord>(line));

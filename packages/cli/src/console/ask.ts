@@ -4,8 +4,7 @@
 // explicit yes is a yes: an empty line asks again, the end of input leaves the call waiting.
 
 import { createInterface, type Interface } from "node:readline/promises";
-import type { CallView, JsonObject, Tool } from "@rondo/core";
-import { messageOf } from "@rondo/core";
+import { type CallView, type JsonObject, messageOf, parsedJson, type Tool } from "@rondo/core";
 import type { Console } from "./console.ts";
 import { visibleJson, visibleText } from "./plain-text.ts";
 
@@ -123,7 +122,7 @@ async function edit(
 
 /** @throws TypeError when the text is not a JSON object */
 export function parseArgsJson(text: string): JsonObject {
-  const value: unknown = JSON.parse(text);
+  const value: unknown = parsedJson(text);
   if (typeof value !== "object" || value === null || Array.isArray(value))
     throw new TypeError('arguments are a JSON object, e.g. {"command":"ls"}');
   return value as JsonObject;

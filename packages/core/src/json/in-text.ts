@@ -1,11 +1,12 @@
 // The room of JSON in a text: parses a text that may be JSON.
 
 import type { Json } from "../message.ts";
+import { parsedJson } from "./parse.ts";
 
 /** The parsed value of a text; undefined if it is not JSON. In an object, because `null` is a value. */
 export function jsonIn(text: string): { value: Json } | undefined {
   try {
-    return { value: JSON.parse(text) as Json };
+    return { value: parsedJson(text) };
   } catch {
     return undefined;
   }

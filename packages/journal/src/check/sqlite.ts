@@ -2,7 +2,7 @@
 
 import { realpathSync, statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
-import { blobRef, formatVersion, type LogRecord, messageOf } from "@rondo/core";
+import { blobRef, formatVersion, type LogRecord, messageOf, parsedJson } from "@rondo/core";
 import { formatOf } from "../record-format.ts";
 import { hasTexts } from "../sqlite/blobs.ts";
 import { isBlank, loadSqlite } from "../sqlite/database.ts";
@@ -128,7 +128,7 @@ function faultOf(
   if (changed !== undefined) return { why: `record ${due} is damaged: ${changed}` };
   let record: LogRecord;
   try {
-    record = JSON.parse(String(text)) as LogRecord;
+    record = parsedJson<LogRecord>(String(text));
   } catch (thrown) {
     return { why: `record ${due} is no JSON: ${messageOf(thrown)}` };
   }

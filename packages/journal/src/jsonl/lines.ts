@@ -9,7 +9,7 @@
 
 import { readSync } from "node:fs";
 import { crc32 } from "node:zlib";
-import { type LogRecord, messageOf } from "@rondo/core";
+import { type LogRecord, messageOf, parsedJson } from "@rondo/core";
 
 /** The version of this format. A file with a higher one is refused. */
 export const linesVersion = 1;
@@ -64,7 +64,7 @@ function open(bytes: Buffer): { value: unknown } | { why: string } {
   const is = checksum(bytes.subarray(leadLength));
   if (said !== is) return { why: `its checksum is ${is}, not ${said}` };
   try {
-    return { value: JSON.parse(bytes.toString("utf8")) };
+    return { value: parsedJson(bytes.toString("utf8")) };
   } catch (thrown) {
     return { why: messageOf(thrown) };
   }

@@ -6,7 +6,7 @@
 
 import { existsSync, fstatSync, readSync } from "node:fs";
 import { join } from "node:path";
-import type { SessionInfo } from "@rondo/core";
+import { parsedJson, type SessionInfo } from "@rondo/core";
 import { withKnownFile } from "./files.ts";
 import { type Line, scan } from "./lines.ts";
 import { nameOf, segmentName } from "./names.ts";
@@ -124,10 +124,9 @@ function lastGroup(file: number, size: number, least: number): Group | undefined
     const start = end < 0 ? -1 : tail.lastIndexOf(10, end - 1);
     if (end < 0 || (start < 0 && from > least)) continue;
     try {
-      const line = JSON.parse(tail.subarray(start + 1, end).toString("utf8")) as {
-        records?: Group;
-        next?: number;
-      };
+      const line = parsedJson<{ records?: Group; next?: number }>(
+        tail.subarray(start + 1, end).toString("utf8"),
+      );
       // In a rotated file the seal comes after the last group.
       return line.next === undefined ? line.records : lastGroup(file, from + start + 1, least);
     } catch {

@@ -1,7 +1,7 @@
 // The room of reading: sessions from the tables of any connection, writable or not.
 
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { type LogRecord, messageOf, RondoError, type SessionInfo } from "@rondo/core";
+import { type LogRecord, messageOf, parsedJson, RondoError, type SessionInfo } from "@rondo/core";
 import { mustBeKnownFormat } from "../record-format.ts";
 import { checksumIn, whyChanged } from "./tables.ts";
 
@@ -59,7 +59,7 @@ export class Sessions {
       const changed = whyChanged(record, crc);
       if (changed !== undefined) throw this.#damaged(session, due, changed);
       try {
-        records.push(JSON.parse(record) as LogRecord);
+        records.push(parsedJson<LogRecord>(record));
       } catch (thrown) {
         throw this.#damaged(session, due, messageOf(thrown));
       }

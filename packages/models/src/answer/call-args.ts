@@ -1,6 +1,6 @@
 // The room of a call's arguments: parsed to an object, or the reason why that fails.
 
-import type { Json, JsonObject } from "@rondo/core";
+import { type Json, type JsonObject, parsedJson } from "@rondo/core";
 import { deepest, isTooDeep } from "@rondo/core/checks";
 import { objectEnd, objectIn, parseJson } from "../json-values.ts";
 
@@ -12,9 +12,9 @@ export function parseArgs(given: Json | undefined): { args: JsonObject; argsErro
   if (given === undefined || isNothing(given)) return { args: {} };
   let value: Json = given;
   try {
-    if (typeof value === "string") value = JSON.parse(value) as Json;
+    if (typeof value === "string") value = parsedJson(value);
     // Some models encode twice: a string that holds the object. Only at the root, and only once.
-    if (typeof value === "string" && value.trimStart().startsWith("{")) value = JSON.parse(value) as Json;
+    if (typeof value === "string" && value.trimStart().startsWith("{")) value = parsedJson(value);
   } catch (thrown) {
     return { args: {}, argsError: `the arguments are not valid JSON: ${(thrown as Error).message}` };
   }

@@ -14,6 +14,7 @@ import {
   type ModelRequest,
   modelFace,
   type Part,
+  parsedJson,
   type ToolCallPart,
   type ToolDefinition,
 } from "@rondo/core";
@@ -63,7 +64,7 @@ function neutralisedCall(part: ToolCallPart): ToolCallPart {
   const bare = part.rawArgs.includes("\\u") ? parseJson(part.rawArgs, parseDigits) : undefined;
   const rawArgs = neutralised(bare === undefined || clean === args ? part.rawArgs : JSON.stringify(bare));
   if (rawArgs === part.rawArgs && clean === args) return part;
-  return { ...part, rawArgs, args: JSON.parse(clean) as JsonObject };
+  return { ...part, rawArgs, args: parsedJson(clean) as JsonObject };
 }
 
 /** Codecs write the content of a text file into the prompt. */

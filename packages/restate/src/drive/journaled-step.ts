@@ -1,7 +1,7 @@
 // The room of the journaled step: its outcome, and how that is serialized.
 
 import type { Serde } from "@restatedev/restate-sdk";
-import type { Fact } from "@rondo/core";
+import { type Fact, parsedJson } from "@rondo/core";
 import { textSerde } from "../state/kv.ts";
 import { fitting, maxFactsBytes } from "./message-size.ts";
 
@@ -27,5 +27,5 @@ export const stepOutcomeSerde: Serde<StepOutcome> = {
     if (facts === undefined || bytes.length < maxFactsBytes) return bytes;
     return textSerde.serialize(JSON.stringify({ ...came, facts: fitting(facts) }));
   },
-  deserialize: (bytes) => JSON.parse(textSerde.deserialize(bytes)) as StepOutcome,
+  deserialize: (bytes) => parsedJson<StepOutcome>(textSerde.deserialize(bytes)),
 };

@@ -1,6 +1,7 @@
 // The room of the listener: listens to one worker, and reconnects when the connection breaks.
 
 import { type ClientHttp2Session, connect } from "node:http2";
+import { parsedJson } from "@rondo/core";
 import type { Live } from "../hub.ts";
 import { livePath } from "../live-server.ts";
 import type { Cursor } from "./cursor.ts";
@@ -128,7 +129,7 @@ export class Listener {
     }
     if (id !== undefined) {
       this.#last = id;
-      this.#heard(id, JSON.parse(data) as Live);
+      this.#heard(id, parsedJson<Live>(data));
     }
     return true;
   }

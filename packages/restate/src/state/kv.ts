@@ -6,6 +6,7 @@ import {
   RestatePromise,
   type Serde,
 } from "@restatedev/restate-sdk";
+import { parsedJson } from "@rondo/core";
 import type { KeyValues } from "./pieces.ts";
 
 const encoder = new TextEncoder();
@@ -22,7 +23,7 @@ export const textSerde: Serde<string> = {
 export const jsonSerde: Serde<never> = {
   contentType: "application/json",
   serialize: (value) => (value === undefined ? new Uint8Array() : encoder.encode(JSON.stringify(value))),
-  deserialize: (bytes) => (bytes.length === 0 ? undefined : JSON.parse(decoder.decode(bytes))) as never,
+  deserialize: (bytes) => (bytes.length === 0 ? undefined : parsedJson(decoder.decode(bytes))) as never,
 };
 
 /** The same, typed. */

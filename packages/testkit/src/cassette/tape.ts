@@ -14,6 +14,7 @@ import {
   type LogRecord,
   type ModelRequest,
   messageOf,
+  parsedJson,
   RecordJudge,
   type RecordOf,
   RondoError,
@@ -70,7 +71,7 @@ export function recordsOf(recording: Recording): LogRecord[] {
     if (line.trim() === "") return [];
     let why = "";
     try {
-      const value = JSON.parse(line) as { records?: LogRecord[]; rondo?: string } | LogRecord;
+      const value = parsedJson<{ records?: LogRecord[]; rondo?: string } | LogRecord>(line);
       const grouped = "records" in value ? value.records : undefined;
       const found = grouped ?? ("rondo" in value ? [] : [value as LogRecord]);
       if (found.every(isRecord)) return found;

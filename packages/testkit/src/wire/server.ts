@@ -6,7 +6,7 @@
 import { isUtf8 } from "node:buffer";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type Json, messageOf, RondoError, type Usage } from "@rondo/core";
+import { type Json, messageOf, parsedJson, RondoError, type Usage } from "@rondo/core";
 import {
   anything,
   callable,
@@ -269,7 +269,7 @@ class Wire {
     let body: Json = null;
     let unreadable = unreadableWhy(message, bytes);
     try {
-      body = JSON.parse(text) as Json;
+      body = parsedJson(text);
     } catch (thrown) {
       unreadable ??= `not valid JSON: ${messageOf(thrown)}`;
     }

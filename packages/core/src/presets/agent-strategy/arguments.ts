@@ -6,6 +6,7 @@
 
 import { messageOf } from "../../errors.ts";
 import { isObject, objectOf, ownMember } from "../../json/object.ts";
+import { parsedJson } from "../../json/parse.ts";
 import type { Json, JsonObject } from "../../message.ts";
 import { saysMoreElsewhere, takesMore } from "../../schema/unknown-keys.ts";
 import { charsOf } from "../../text/size.ts";
@@ -20,7 +21,7 @@ export function parseToolArguments(raw: unknown): ParsedArguments {
   if (raw === "") return { ok: true, args: {} };
   let value: Json;
   try {
-    value = JSON.parse(raw) as Json;
+    value = parsedJson(raw);
   } catch {
     return { ok: false, error: "tool arguments must be valid JSON object" };
   }

@@ -1,6 +1,6 @@
 // The room of blocks that are kept as they came, whatever they are: deltas are merged into the block's members.
 
-import type { Json, JsonObject } from "@rondo/core";
+import { type Json, type JsonObject, parsedJson } from "@rondo/core";
 import { textIn } from "../../json-values.ts";
 
 export class NativeBlock {
@@ -39,7 +39,7 @@ export class NativeBlock {
   close(): void {
     if (this.#input === "") return;
     try {
-      this.value.input = JSON.parse(this.#input) as Json;
+      this.value.input = parsedJson(this.#input);
     } catch {
       // Cut off at the output limit: the input of the provider's own tool is the provider's business.
     }

@@ -8,6 +8,7 @@ import {
   type Json,
   type JsonObject,
   type ModelEvent,
+  parsedJson,
   RondoError,
   type Usage,
 } from "@rondo/core";
@@ -301,7 +302,7 @@ class BedrockAnswer implements Decoder {
     const use = objectIn(native?.block.toolUse);
     if (native === undefined || use === undefined) return;
     try {
-      use.input = (native.input === "" ? (use.input ?? {}) : JSON.parse(native.input)) as Json;
+      use.input = (native.input === "" ? (use.input ?? {}) : parsedJson(native.input)) as Json;
     } catch {
       use.input = {};
     }
