@@ -52,15 +52,22 @@ const look: ToolDefinition = {
   inputSchema: { type: "object", properties: { at: { type: "string" } } },
 };
 
-/** What a provider would refuse in the request for a conversation. */
-export function problems(
+/** The body of the request for a conversation. */
+export function requestOf(
   name: string,
   messages: readonly Message[],
   tools: ToolDefinition[] = [look],
-): readonly unknown[] {
-  const { codec, model, check, compat } = providers[name] as Provider;
+): string {
+  const { codec, model, compat } = providers[name] as Provider;
   const request: ModelRequest = { messages, tools, toolChoice: "auto", settings: {} };
   const origin = { api: codec.api, provider: name, model };
   const target = { origin, facts: {}, ...(compat === undefined ? {} : { compat }) };
-  return check(codec.encoder(target).encode(request).body);
+  return codec.encoder(target).encode(request).body;
 }
+
+/** What a provider would refuse in the request for a conversation. */
+export const problems = (
+  name: string,
+  messages: readonly Message[],
+  tools?: ToolDefinition[],
+): readonly unknown[] => (providers[name] as Provider).check(requestOf(name, messages, tools));

@@ -1,4 +1,16 @@
-import { type AssistantMessage, type Json, type JsonObject, type ModelEvent, textOf } from "@rondo/core";
+import {
+  type AssistantMessage,
+  callsOf,
+  type Json,
+  type JsonObject,
+  type Message,
+  type ModelEvent,
+  type Part,
+  parsedJson,
+  repairHistory,
+  textOf,
+  userText,
+} from "@rondo/core";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { renderAnthropic } from "../../testkit/src/wire/render-anthropic.ts";
@@ -13,6 +25,7 @@ import { bedrockConverse } from "../src/codecs/bedrock-converse.ts";
 import { googleGenerativeAi } from "../src/codecs/google-generative-ai.ts";
 import { openaiChat } from "../src/codecs/openai-chat.ts";
 import { openaiResponses } from "../src/codecs/openai-responses.ts";
+import { providers, requestOf } from "./accepting.ts";
 
 const protocols: [string, Codec, (reply: Reply) => Rendered, string][] = [
   ["Anthropic Messages", anthropicMessages, renderAnthropic, "claude"],
@@ -137,6 +150,95 @@ describe.each(protocols)("an answer over %s", (_name, codec, render, model) => {
         );
       }),
       { numRuns: 5000 },
+    );
+  });
+});
+
+const text = pieces.map((all) =>
+  all
+    .join("")
+    .toWellFormed()
+    .replaceAll(/\p{Cc}/gu, ""),
+);
+
+/** An answer of some model, with results for its calls. */
+const turn = fc
+  .record({
+    text: fc.option(text, { nil: undefined }),
+    calls: fc.array(fc.tuple(call, fc.array(text, { minLength: 1, maxLength: 3 })), { maxLength: 3 }),
+    api: fc.constantFrom("anthropic-messages", "openai-chat", "google-generative-ai", "elsewhere"),
+  })
+  .map(({ text, calls, api }): Message[] => {
+    const content: Part[] = calls.map(([{ name, args, rawArgs }], index) => ({
+      type: "tool_call",
+      id: `${index}`,
+      name,
+      args,
+      rawArgs,
+    }));
+    if (text !== undefined) content.unshift({ type: "text", text });
+    const kind = calls.length > 0 ? "tool_use" : "end_turn";
+    const origin = { api, provider: "p", model: "m" };
+    return [
+      { role: "assistant", content, origin, stop: { kind, wire: kind } },
+      ...calls.map(
+        ([{ name }, results], index): Message => ({
+          role: "tool",
+          callId: `${index}`,
+          name,
+          content: results.map((one) => ({ type: "text", text: one })),
+          isError: false,
+        }),
+      ),
+    ];
+  });
+const conversation = fc.array(
+  fc.oneof(
+    turn,
+    text.map((one): Message[] => [userText(one)]),
+  ),
+  {
+    minLength: 1,
+    maxLength: 6,
+  },
+);
+
+/** The messages of a turn, with ids that no other turn has. */
+const withOwnIds = (messages: readonly Message[], turn: number): Message[] =>
+  messages.map((message) => {
+    if (message.role === "tool") return { ...message, callId: `call_${turn}_${message.callId}` };
+    if (message.role !== "assistant") return message;
+    const content = message.content.map((part) =>
+      part.type === "tool_call" ? { ...part, id: `call_${turn}_${part.id}` } : part,
+    );
+    return { ...message, content };
+  });
+
+/** All texts in a body, and the arguments of all calls as JSON. */
+function sentIn(body: Json, texts: string[] = [], args: string[] = []): { texts: string[]; args: string[] } {
+  if (typeof body === "string") texts.push(body);
+  if (typeof body !== "object" || body === null) return { texts, args };
+  for (const [name, inner] of Object.entries(body as JsonObject))
+    if (name === "arguments" && typeof inner === "string") args.push(JSON.stringify(parsedJson(inner)));
+    else if (name === "args" || (name === "input" && !Array.isArray(inner))) args.push(JSON.stringify(inner));
+    else if (name !== "tools" && name !== "toolConfig") sentIn(inner, texts, args);
+  return { texts, args };
+}
+
+describe.each(Object.keys(providers))("a conversation", (name) => {
+  it(`is sent whole to ${name}: every text, and every call's arguments`, () => {
+    fc.assert(
+      fc.property(conversation, (turns) => {
+        const given = [userText("begin"), ...turns.flatMap(withOwnIds)];
+        const { texts, args } = sentIn(parsedJson(requestOf(name, repairHistory(given))));
+        const all = texts.join("\u0000");
+        for (const message of given)
+          for (const part of message.content)
+            if (part.type === "text" && part.text.trim() !== "") expect(all).toContain(part.text);
+        const made = given.flatMap((one) => (one.role === "assistant" ? callsOf(one) : []));
+        expect(args.sort()).toEqual(made.map((one) => JSON.stringify(one.args)).sort());
+      }),
+      { numRuns: 2000 },
     );
   });
 });
