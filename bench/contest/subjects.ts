@@ -61,6 +61,11 @@ export const subjects: readonly Subject[] = [
     packages: ["@rondo/core"],
   },
   rondo("rondo-model", "Rondo's model, loop by hand", "openai-chat", "fetch"),
+  rondo("rondo-bare", "Rondo, all off", "openai-chat", "fetch"),
+  {
+    ...rondo("rondo-bare-wire", "Rondo, all off, wire by hand", "openai-chat", "fetch"),
+    packages: ["@rondo/core"],
+  },
   peer("ai-sdk", "Vercel AI SDK", ["ai", "@ai-sdk/openai-compatible"]),
   peer("pi", "pi", ["@earendil-works/pi-agent-core", "@earendil-works/pi-ai"]),
   peer("openai-runner", "OpenAI SDK, runTools", ["openai"]),
@@ -101,6 +106,7 @@ export const notes: readonly string[] = [
   "Kept: the `node:http` loop with the least that keeps what Rondo promises, by hand; see `bench/subjects/kept-by-hand.mjs`.",
   "Rondo, wire by hand: Rondo's loop with a model that is the `node:http` loop's codec and transport, which writes the whole history anew for each request, as Rondo's own does not; see `bench/subjects/model-by-hand.mjs`.",
   "Rondo's model, loop by hand: Rondo's codec and transport under the loop that is kept and pure; see `bench/subjects/pure-over-model.mjs`.",
+  "Rondo, all off: without the rules, repairs, context stages and conversions that have an option; see `bareAgentOver` in `bench/subjects/rondo-agent.mjs`.",
   "The Anthropic SDK speaks only its own protocol, so floors and Rondo are measured in both.",
 ];
 

@@ -3,8 +3,9 @@
 
 import { Agent, tool } from "@rondo/core";
 
-const agentOf = (model, { system, tools, maxSteps }) =>
+const agentOf = (model, { system, tools, maxSteps }, options = {}) =>
   new Agent({
+    ...options,
     model,
     system,
     maxSteps,
@@ -25,8 +26,8 @@ function answerIn({ text, end }, heard) {
 }
 
 /** Each event goes to a callback. */
-export function agentOver(model, setup) {
-  const agent = agentOf(model, setup);
+export function agentOver(model, setup, options) {
+  const agent = agentOf(model, setup, options);
   return async (prompt) => {
     let heard = 0;
     const onEvent = (event) => {
@@ -46,3 +47,20 @@ export function pulledAgentOver(model, setup) {
     return answerIn(await stream.result, heard);
   };
 }
+
+/** Everything that can be turned off is: what is left is the loop. */
+export const bareAgentOver = (model, setup) =>
+  agentOver(model, setup, {
+    retry: null,
+    refusals: null,
+    repairs: null,
+    degenerateRetries: null,
+    malformedRetries: null,
+    pauseResumes: null,
+    emptyNudges: null,
+    maxTruncations: null,
+    repeats: null,
+    coerce: false,
+    blobs: null,
+    context: { cap: null, trim: null, guard: null, compaction: null },
+  });
