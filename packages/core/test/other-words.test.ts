@@ -41,7 +41,7 @@ describe("an error names our option in place of another library's", () => {
     [{ errorHandlers: {} }, "here it is end of the result, or throwOnError"],
     [{ prepareCall: () => ({}) }, "here it is dependencies of run(), which hooks see as well"],
     [{ userId: "u1" }, "here it is about, which stands in the journal"],
-    [{ stopAtToolNames: ["look"] }, "here it is rules: stopWhen(…), or toolResult(text, { done: text })"],
+    [{ stopAtToolNames: ["look"] }, "here it is rules: stopAfter(tool), or toolResult(text, { done: text })"],
     [{ toolsets: [] }, "here it is tools, a list: [...toolset]"],
     [{ interruptBefore: ["look"] }, 'here it is permission: "ask" of the tool, or hooks.permission'],
     [

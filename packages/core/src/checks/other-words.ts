@@ -84,7 +84,7 @@ export const agentWords: (name: string) => string | undefined = saying(() => [
     "finishTurn",
   ),
   ...meaning("hooks.onFinish, which may give more work", "goal", "isTaskComplete"),
-  ...meaning("rules: stopWhen(…), or toolResult(text, { done: text }) of the tool", "stopAtToolNames"),
+  ...meaning("rules: stopAfter(tool), or toolResult(text, { done: text }) of the tool", "stopAtToolNames"),
   ...meaning(
     "dependencies of run(), which hooks see as well; or new Agent({ ...options, … }) for each call",
     "prepareCall",
