@@ -3,7 +3,6 @@
 import {
   Agent,
   type AgentOptions,
-  defaultTexts,
   emptyState,
   type RunResult,
   stopAfter,
@@ -85,8 +84,8 @@ describe("a call that ends the run", () => {
   });
 
   test("says nothing of a run that there is not", () => {
-    expect(stopAfter("book").decide?.(undefined as never, emptyState, defaultTexts)).toBeUndefined();
-    expect(stopAfter("book").decide?.("book" as never, emptyState, defaultTexts)).toMatchObject({
+    expect(stopAfter("book").decide?.(undefined as never, emptyState)).toBeUndefined();
+    expect(stopAfter("book").decide?.("book" as never, emptyState)).toMatchObject({
       evidence: { tool: "book", steps: 0 },
     });
   });
