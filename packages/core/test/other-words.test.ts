@@ -1,9 +1,18 @@
 // Whoever comes from another library is told what its words are here.
 
 import { say, scripted } from "@rondo/testkit";
+import { Output } from "ai";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { Agent, type AgentOptions, budget, type RunOverrides, tool, toolWith } from "../src/index.ts";
+import {
+  Agent,
+  type AgentOptions,
+  budget,
+  type RunOverrides,
+  subAgent,
+  tool,
+  toolWith,
+} from "../src/index.ts";
 import { wordsOf } from "./refused.ts";
 
 const model = scripted([]);
@@ -224,6 +233,10 @@ describe("a tool", () => {
     ],
     [{ ...bare, name: "w", inputSchema: {}, callback: () => "" }, "here it is execute"],
     [{ ...bare, id: "w", inputSchema: {}, execute: () => "" }, "here it is name"],
+    [
+      { ...weather, execute: undefined },
+      'a tool that runs elsewhere has permission: "ask", and session.answer() gives the results of its calls',
+    ],
   ])("is not made with a word that another loop would obey, or that is misspelt: %j", (given, words) => {
     expect(wordsOf(() => tool(given as never))).toContain(words);
   });
@@ -274,11 +287,30 @@ describe("a tool", () => {
   test.each<[Record<string, unknown>, string]>([
     [{ _type: undefined, jsonSchema: { type: "object" } }, "jsonSchema"],
     [{ name: "city", strict: true, schema: z.object({ city: z.string() }) }, "schema"],
+    [{ schema: z.object({ city: z.string() }) }, "schema"],
     [{ type: "json_schema", json_schema: { name: "city", schema: { anyOf: [] } } }, "json_schema.schema"],
   ])("is not made with what only holds a schema, nor is an output: %j", (held, where) => {
     const words = `this is no schema, but holds one: give its ${where}`;
     expect(wordsOf(() => tool({ ...weather, inputSchema: held } as never))).toBe(`tool "weather": ${words}`);
     expect(wordsOf(() => new Agent({ model, output: held } as AgentOptions))).toBe(`output: ${words}`);
+  });
+
+  test("is not an output that the AI SDK made of a schema", () => {
+    const output = Output.object({ schema: z.object({ city: z.string() }) });
+    expect(wordsOf(() => new Agent({ model, output } as never))).toBe(
+      "option output: a schema (a Standard Schema, or a JSON Schema) is needed: give the one that this Output was made of",
+    );
+  });
+
+  test.each<[Record<string, unknown>, string]>([
+    [{ toolName: "helper" }, "here it is name"],
+    [{ toolDescription: "Helps" }, "here it is description"],
+    [{ needsApproval: true }, 'here it is permission: "ask", or a function of the arguments'],
+    [{ onStream: () => {} }, "here it is the event child"],
+    [{ model }, "here it is model of its agent: agent: new Agent({ model })"],
+    [{ instructions: "Help." }, "here it is system of its agent: agent: new Agent({ system })"],
+  ])("of a sub-agent is not made with another library's words either: %j", (given, words) => {
+    expect(wordsOf(() => subAgent({ ...given, agent: new Agent({ model }) } as never))).toContain(words);
   });
 
   test("cannot be made with a schema that is none, nor can an output", () => {

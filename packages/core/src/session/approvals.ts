@@ -185,6 +185,9 @@ export class Approvals<Output> {
     const waiting = this.pending
       .filter((one) => !this.#answered.has(waitOf(one)))
       .map(({ id, name }) => `${id} (${name})`);
+    const { id: its } = Object(call) as { id?: unknown };
+    const meant = typeof its === "string" ? `: give its id, ${JSON.stringify(its)}` : "";
+    if (typeof (call as unknown) !== "string") return invalidRequest(`the id of a call is needed${meant}`);
     return invalidRequest(
       `no call ${JSON.stringify(call)} waits for an approval or an answer in session ${this.#parts.id}${why}; waiting: ${waiting.join(", ") || "none"}`,
     );
