@@ -255,7 +255,8 @@ export const budgetWords: (name: string) => string | undefined = saying(() => [
 
 /** For a compaction. */
 export const compactionWords: (name: string) => string | undefined = saying(() => [
-  ...meaning("at, a share of the window", "threshold", "trigger", "triggerAt", "maxTokens"),
+  ...meaning("at, a share of the window", "threshold", "trigger", "triggerAt", "maxTokens", "reserveTokens"),
+  ...meaning("summaryDirectives, a list of texts", "customInstructions", "instructions", "prompt"),
   ...meaning("keepTurns, or keepShare, a share of the window", "keepRecentTokens", "keepLast", "keep"),
 ]);
 
