@@ -73,7 +73,10 @@ describe("an error names our option in place of another library's", () => {
     [{ promptCaching: true }, "here it is nothing: what a provider can cache is marked for it"],
     [{ context: { compaction: { threshold: 0.8 } } }, "here it is at, a share of the window"],
     [{ context: { compaction: { reserveTokens: 9_000 } } }, "here it is at, a share of the window"],
-    [{ context: { compaction: { customInstructions: "x" } } }, "here it is summaryDirectives, a list of texts"],
+    [
+      { context: { compaction: { customInstructions: "x" } } },
+      "here it is summaryDirectives, a list of texts",
+    ],
     [{ tools: [{ execute: () => 1 }] }, "is needed, not an object: tool({ name, … }) makes one of it"],
     [{ maxToolCalls: 5 }, "here it is rules: maxCalls(n), or maxCalls({ tool: n })"],
     [{ preModelHook: () => {} }, "here it is hooks.prepareStep, or hooks.transformContext"],
