@@ -420,6 +420,18 @@ describe("a waiting run without a journal", () => {
     );
   });
 
+  test("is looked for in the journal that its agent has: another one does not know it", async () => {
+    const agent = ask();
+    const { session: id, parked } = await agent.run("go");
+    const call = parked?.pending[0]?.id ?? "";
+    await expect((await ask().open(id)).approve(call)).rejects.toThrow(
+      "waiting: none; this journal has no run of it: was it made with another one?",
+    );
+    const session = await agent.open(id);
+    await session.deny(call);
+    await expect(session.approve(call)).rejects.toThrow(/waiting: none$/);
+  });
+
   test("has its calls named by their ids, not by what is pending", async () => {
     const agent = ask();
     const session = await agent.open((await agent.run("go")).session);

@@ -36,6 +36,8 @@ describe("a call that ends the run", () => {
       resumable: true,
     });
     expect([text, asked, messages.at(-1)?.role]).toEqual(["I book it.", 2, "tool"]);
+    const [told] = await running([call("book")], stopAfter("book", { onLimit: "stop" }));
+    expect(told.end?.landed).toBe(false);
   });
 
   test("ends it after the other calls of its answer have their results", async () => {
