@@ -16,6 +16,7 @@ export async function called(
       callId: "row",
       session: "case",
       update: () => {},
+      messages: () => [],
       now: () => 0,
       deps: {},
       resolve: async (key) => key.create(),

@@ -263,6 +263,7 @@ export {
   terminateImmediately,
   terminateWithOutput,
 } from "./rules/stop/policy.ts";
+export { stopAfter } from "./rules/stop-after.ts";
 export { type RunView, type StopOptions, type StopRule, stopWhen } from "./rules/stop-when.ts";
 export { defaultTexts, type Texts } from "./rules/texts.ts";
 export { foreignSchema } from "./schema/foreign.ts";

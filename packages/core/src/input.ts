@@ -96,10 +96,19 @@ function messageOfUser(given: unknown, what: string, forms: string): UserMessage
     return userText(given.toWellFormed());
   }
   if (given === undefined || given === null) throw empty();
-  if (!Array.isArray(given)) throw invalidRequest(`${what} is ${shownOf(given)}: ${forms}`);
+  if (!Array.isArray(given))
+    throw invalidRequest(`${what} is ${shownOf(given)}: ${forms}${insteadOf(given)}`);
   const content = (given as (TextPart | FileInput)[]).map(readPart);
   if (content.every((part) => part.type === "text" && part.text.trim() === "")) throw empty();
   return { role: "user", content };
+}
+
+/** What of an object is meant: other libraries take `{ prompt }` or `{ messages }`. */
+function insteadOf(given: unknown): string {
+  if (!isObject(given)) return "";
+  if ("role" in given) return "; put it in [ ]";
+  const held = ["prompt", "messages", "input"].find((name) => name in given);
+  return held === undefined ? "" : `; give its ${held} alone`;
 }
 
 function shownOf(given: unknown): string {

@@ -43,7 +43,10 @@ export interface RunResult<Output = unknown> {
  */
 export function resultOf<Output>(state: State, session: string, isPassing = false): RunResult<Output> {
   const { run } = state;
-  if (run === undefined) throw invalidRequest(`session ${session} has no run yet`);
+  if (run === undefined)
+    throw invalidRequest(
+      `session ${session} has no run yet: send() starts one; a run of another process is only in the journal that both open`,
+    );
   const { usd, usage } = run.spend;
   const { checked, end } = run;
   const pending = end?.reason === "requires_action" ? pendingCalls(state) : undefined;

@@ -7,6 +7,7 @@
 
 import type { Agent } from "./agent.ts";
 import { permission } from "./checks/ready-made.ts";
+import { subAgentWords } from "./checks/tool-words.ts";
 import {
   able,
   anything,
@@ -32,6 +33,7 @@ import type { InferOutput, SchemaLike } from "./schema.ts";
 import { OthersSession } from "./session/child-of.ts";
 import { endChild } from "./session/end-child.ts";
 import type { Session } from "./session.ts";
+import type { Permission } from "./tool/effect.ts";
 import { ExternalResult } from "./tool/external-result.ts";
 import { ToolResult } from "./tool/tool-result.ts";
 import { type ChildStart, ChildWaits, type Tool, type ToolContext, tool } from "./tool.ts";
@@ -63,8 +65,8 @@ export interface SubAgentOptions<S extends SchemaLike = typeof taskSchema> {
   maxDepth?: number;
   /** Returns names of what a call touches. Default: nothing, so that several calls may run in parallel. */
   keys?: (args: InferOutput<S>) => readonly string[];
-  /** Whether a call needs an approval before it starts. Default: `allow`. */
-  permission?: Tool["permission"];
+  /** Whether a call needs an approval before it starts, as for any tool; a function decides from the arguments, at once. Default: `allow`. */
+  permission?: Permission | ((args: InferOutput<S>) => Permission);
   /** Timeout for its work in milliseconds, without the time it waits for an approval or an answer. Default: none, other than its budget and its own limits. */
   timeoutMs?: number;
 }
@@ -100,10 +102,11 @@ const subAgentOptions = membersOf<SubAgentOptions<SchemaLike>>(
     ),
     maxDepth: count,
     keys: callable,
-    permission,
+    permission: either(callable, permission),
     timeoutMs: finite,
   },
   ["name", "description", "agent"],
+  subAgentWords,
 );
 
 /**
@@ -127,7 +130,7 @@ export function subAgent<const S extends SchemaLike = typeof taskSchema>(options
     inputSchema: options.inputSchema ?? taskSchema,
     effect: "idempotent",
     keys: (args) => options.keys?.(args as InferOutput<S>) ?? [],
-    permission: options.permission ?? "allow",
+    permission: (options.permission ?? "allow") as Permission | ((args: unknown) => Permission),
     timeoutMs,
     execute: async (args, context) => {
       try {

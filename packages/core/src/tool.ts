@@ -27,7 +27,7 @@ import type { RondoEvent } from "./events.ts";
 import type { BlobStore } from "./journal/blobs.ts";
 import type { Journal } from "./journal.ts";
 import type { AgentFacts, ParentFacts, PassedAnswer, Spent, WaitingCall } from "./loop/child-facts.ts";
-import type { Json, JsonObject } from "./message.ts";
+import type { Json, JsonObject, Message } from "./message.ts";
 import type { ToolDefinition } from "./model.ts";
 import type { Texts } from "./rules/texts.ts";
 import type { UnknownKeys } from "./schema/unknown-keys.ts";
@@ -58,6 +58,8 @@ export interface ToolContext {
   resolve<T>(key: Dependency<T>): Promise<T>;
   /** In `resume`: what the tool had asked (`waitForAnswer`). */
   readonly asked?: Json;
+  /** The conversation before the answer that made the call, in which other calls of that answer are not yet. The list is a copy; the messages in it are the history itself, frozen. */
+  messages(): Message[];
   /** The full text of an earlier result that was cut, by the ref in its note. Undefined: there is none under that ref. */
   output?(ref: string): Promise<string | undefined>;
   /** Refs of all earlier results whose full text was kept, oldest first. */

@@ -17,6 +17,7 @@ import {
   type RunOverrides,
   repeats,
   retry,
+  stopAfter,
   stopWhen,
   subAgent,
   tool,
@@ -154,7 +155,7 @@ describe("an agent's options", () => {
     [{ tools: {} }, "option tools: a list is needed, not an object"],
     [{ tools: [null] }, "option tools[0]: a tool, as tool() makes it, is needed, not null"],
     [{ tools: [echo] }, "option tools[0]: a tool, as tool() makes it, is needed, not an object"],
-    ...[maxSteps, budget, deadline, maxFailures, mustNotSay, repeats, stopWhen].map(
+    ...[maxSteps, budget, deadline, maxFailures, mustNotSay, repeats, stopAfter, stopWhen].map(
       (made): [Record<string, unknown>, string] => [
         { rules: [made] },
         "option rules[0]: a function that makes rules must be called: maxSteps(20)",
@@ -168,7 +169,7 @@ describe("an agent's options", () => {
       async ({ steps }: { steps: unknown[] }) => steps.length > 2,
     ].map((condition): [Record<string, unknown>, string] => [
       { rules: [condition] },
-      "option rules[0]: a stop rule is told how many steps there were, and this function looks for a list of them, as conditions of the AI SDK do: maxSteps(n), or ({ steps, messages }) => steps >= n, is needed",
+      "option rules[0]: a stop rule is told how many steps there were, and this function looks for a list of them, as conditions of the AI SDK do: maxSteps(n), stopAfter(tool), or ({ steps, messages }) => steps >= n, is needed",
     ]),
     [{ rules: [5] }, "option rules[0]: a rule, or a function that is a stop rule, is needed, not 5"],
     [

@@ -5,6 +5,7 @@ import {
   type AgentOptions,
   memoryJournal,
   type RunResult,
+  subAgent,
   type Tool,
   textOf,
   tool,
@@ -70,6 +71,29 @@ describe("a permission that is a function", () => {
       { journal },
     ).open("s");
     expect(other.pending.map(({ args }) => args)).toEqual([{ cents: 5 }]);
+  });
+
+  test("may be a sub-agent's: it decides from the arguments of the call", async () => {
+    const worker = new Agent({ model: scripted(() => say("sunny")) });
+    const weather = subAgent({
+      name: "weather",
+      description: "Asks about the weather",
+      agent: worker,
+      inputSchema: { type: "object", properties: { city: { type: "string" } }, required: ["city"] },
+      permission: ({ city }) => {
+        expectTypeOf(city).toEqualTypeOf<string>();
+        return city === "Oakland" ? "ask" : "allow";
+      },
+    });
+    const script = [[call("weather", { city: "Rome" }), call("weather", { city: "Oakland" })], say("done")];
+    const session = await agentOf(script as Turn[], weather).open("s");
+    const { parked } = await session.send("go");
+    expect(parked?.pending.map(({ args }) => args)).toEqual([{ city: "Oakland" }]);
+    expect(toldOf(await session.approve(parked?.pending[0]?.id ?? ""))).toEqual(["sunny", "sunny"]);
+    const given = { name: "a", description: "b", agent: worker, permission: "perhaps" };
+    expect(() => subAgent(given as never)).toThrow(
+      'sub-agent "a": option permission: one of allow, ask, deny is needed, not "perhaps"',
+    );
   });
 
   test("is asked again about arguments that somebody changed", async () => {

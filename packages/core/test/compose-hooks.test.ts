@@ -173,6 +173,12 @@ test("a list of sets is refused, with how to compose them", () => {
   );
 });
 
+test.each([undefined, false, [{}], () => ({})])("what is no set of hooks is refused: %s", (given) => {
+  expect(() => composeHooks({}, given as never)).toThrow(
+    "composeHooks: options: a set of hooks, or {} for none, is needed, not ",
+  );
+});
+
 test("hooks that are methods keep their object", async () => {
   class Counting implements Hooks {
     count = 0;

@@ -1,6 +1,6 @@
 // What is handed in in another form than ours is refused in words, or taken as it is meant: never dropped in silence.
 
-import { call, say, scripted } from "@rondo/testkit";
+import { call, calls, say, scripted } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import * as mini from "zod/mini";
@@ -15,6 +15,7 @@ import {
   textOf,
   tool,
   toolResult,
+  waitForAnswer,
 } from "../src/index.ts";
 import { wordsOf } from "./refused.ts";
 import { echo } from "./support.ts";
@@ -145,6 +146,14 @@ test.each([{ prompt: "hi" }, { messages: [] }, { role: "user", content: "hi" }, 
     );
   },
 );
+
+test.each([
+  [{ prompt: "hi" }, "or a list of messages; give its prompt alone"],
+  [{ messages: [] }, "or a list of messages; give its messages alone"],
+  [{ role: "user", content: "hi" }, "or a list of messages; put it in [ ]"],
+])("a task that is %j is told what of it is one", async (task, words) => {
+  await expect(answered().run(task as never)).rejects.toThrow(words);
+});
 
 /** A class that says nothing of its kind to `toString`, as Node's streams. */
 class Readable {
@@ -398,6 +407,38 @@ describe("a waiting run without a journal", () => {
     await expect(session.send("and then?")).rejects.toThrow(
       "approve(), deny() or edit() what it waits for: call_1 (pay)",
     );
+  });
+
+  test("is named with the questions of its tools, which can only be answered", async () => {
+    const buy = echo("buy", { execute: () => waitForAnswer("Really?") });
+    const pay = echo("pay", { permission: "ask" });
+    const model = scripted([calls([["buy"], ["pay"]])]);
+    const session = await new Agent({ model, tools: [buy, pay] }).open("s");
+    await session.send("go");
+    await expect(session.send("and then?")).rejects.toThrow(
+      "parked: approve(), deny() or edit() what it waits for: call_2 (pay); answer() what its tool asks: call_1 (buy); or abort() it",
+    );
+  });
+
+  test("is looked for in the journal that its agent has: another one does not know it", async () => {
+    const agent = ask();
+    const { session: id, parked } = await agent.run("go");
+    const call = parked?.pending[0]?.id ?? "";
+    await expect((await ask().open(id)).approve(call)).rejects.toThrow(
+      "waiting: none; this journal has no run of it: was it made with another one?",
+    );
+    const session = await agent.open(id);
+    await session.deny(call);
+    await expect(session.approve(call)).rejects.toThrow(/waiting: none$/);
+  });
+
+  test("has its calls named by their ids, not by what is pending", async () => {
+    const agent = ask();
+    const session = await agent.open((await agent.run("go")).session);
+    await expect(session.approve(session.pending[0] as never)).rejects.toThrow(
+      'the id of a call is needed: give its id, "call_1"',
+    );
+    await expect(session.deny(undefined as never)).rejects.toThrow("the id of a call is needed");
   });
 });
 

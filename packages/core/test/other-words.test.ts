@@ -1,9 +1,18 @@
 // Whoever comes from another library is told what its words are here.
 
 import { say, scripted } from "@rondo/testkit";
+import { Output } from "ai";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { Agent, type AgentOptions, budget, type RunOverrides, tool, toolWith } from "../src/index.ts";
+import {
+  Agent,
+  type AgentOptions,
+  budget,
+  type RunOverrides,
+  subAgent,
+  tool,
+  toolWith,
+} from "../src/index.ts";
 import { wordsOf } from "./refused.ts";
 
 const model = scripted([]);
@@ -41,7 +50,7 @@ describe("an error names our option in place of another library's", () => {
     [{ errorHandlers: {} }, "here it is end of the result, or throwOnError"],
     [{ prepareCall: () => ({}) }, "here it is dependencies of run(), which hooks see as well"],
     [{ userId: "u1" }, "here it is about, which stands in the journal"],
-    [{ stopAtToolNames: ["look"] }, "here it is rules: stopWhen(…), or toolResult(text, { done: text })"],
+    [{ stopAtToolNames: ["look"] }, "here it is rules: stopAfter(tool), or toolResult(text, { done: text })"],
     [{ toolsets: [] }, "here it is tools, a list: [...toolset]"],
     [{ interruptBefore: ["look"] }, 'here it is permission: "ask" of the tool, or hooks.permission'],
     [
@@ -63,6 +72,11 @@ describe("an error names our option in place of another library's", () => {
     [{ maxBudget: 1 }, "here it is budget: { tokens, usd, … }"],
     [{ promptCaching: true }, "here it is nothing: what a provider can cache is marked for it"],
     [{ context: { compaction: { threshold: 0.8 } } }, "here it is at, a share of the window"],
+    [{ context: { compaction: { reserveTokens: 9_000 } } }, "here it is at, a share of the window"],
+    [
+      { context: { compaction: { customInstructions: "x" } } },
+      "here it is summaryDirectives, a list of texts",
+    ],
     [{ tools: [{ execute: () => 1 }] }, "is needed, not an object: tool({ name, … }) makes one of it"],
     [{ maxToolCalls: 5 }, "here it is rules: maxCalls(n), or maxCalls({ tool: n })"],
     [{ preModelHook: () => {} }, "here it is hooks.prepareStep, or hooks.transformContext"],
@@ -224,6 +238,10 @@ describe("a tool", () => {
     ],
     [{ ...bare, name: "w", inputSchema: {}, callback: () => "" }, "here it is execute"],
     [{ ...bare, id: "w", inputSchema: {}, execute: () => "" }, "here it is name"],
+    [
+      { ...weather, execute: undefined },
+      'a tool that runs elsewhere has permission: "ask", and session.answer() gives the results of its calls',
+    ],
   ])("is not made with a word that another loop would obey, or that is misspelt: %j", (given, words) => {
     expect(wordsOf(() => tool(given as never))).toContain(words);
   });
@@ -274,11 +292,30 @@ describe("a tool", () => {
   test.each<[Record<string, unknown>, string]>([
     [{ _type: undefined, jsonSchema: { type: "object" } }, "jsonSchema"],
     [{ name: "city", strict: true, schema: z.object({ city: z.string() }) }, "schema"],
+    [{ schema: z.object({ city: z.string() }) }, "schema"],
     [{ type: "json_schema", json_schema: { name: "city", schema: { anyOf: [] } } }, "json_schema.schema"],
   ])("is not made with what only holds a schema, nor is an output: %j", (held, where) => {
     const words = `this is no schema, but holds one: give its ${where}`;
     expect(wordsOf(() => tool({ ...weather, inputSchema: held } as never))).toBe(`tool "weather": ${words}`);
     expect(wordsOf(() => new Agent({ model, output: held } as AgentOptions))).toBe(`output: ${words}`);
+  });
+
+  test("is not an output that the AI SDK made of a schema", () => {
+    const output = Output.object({ schema: z.object({ city: z.string() }) });
+    expect(wordsOf(() => new Agent({ model, output } as never))).toBe(
+      "option output: a schema (a Standard Schema, or a JSON Schema) is needed: give the one that this Output was made of",
+    );
+  });
+
+  test.each<[Record<string, unknown>, string]>([
+    [{ toolName: "helper" }, "here it is name"],
+    [{ toolDescription: "Helps" }, "here it is description"],
+    [{ needsApproval: true }, 'here it is permission: "ask", or a function of the arguments'],
+    [{ onStream: () => {} }, "here it is the event child"],
+    [{ model }, "here it is model of its agent: agent: new Agent({ model })"],
+    [{ instructions: "Help." }, "here it is system of its agent: agent: new Agent({ system })"],
+  ])("of a sub-agent is not made with another library's words either: %j", (given, words) => {
+    expect(wordsOf(() => subAgent({ ...given, agent: new Agent({ model }) } as never))).toContain(words);
   });
 
   test("cannot be made with a schema that is none, nor can an output", () => {

@@ -91,6 +91,21 @@ test("an item that is no output is shown as a value in a toolResult too, and is 
     ]);
 });
 
+test("a file alone is a part, as in a list of one; with members that no file has it is data, as any other object", () => {
+  const image = { type: "image", mediaType: "image/png", data: "aGk=" };
+  const part = { type: "file", mediaType: "image/png", data: "aGk=" };
+  for (const value of [image, part, Object.assign(toolResult(""), { content: image })])
+    expect(renderResult(value).content).toEqual([part]);
+  expect(renderResult({ type: "image", data: Uint8Array.of(104, 105) }).content).toEqual([part]);
+  for (const value of [
+    { ...image, mimeType: "image/png" },
+    { ...part, size: 2 },
+    { type: "text", text: "hi" },
+    { type: "link", url: "https://example.com" },
+  ])
+    expect(renderResult(value).content).toEqual([{ type: "text", text: JSON.stringify(value) }]);
+});
+
 test("no entry of a map replaces another", () => {
   const [one, other] = [{ id: 1 }, { id: 2 }];
   expect(

@@ -229,3 +229,14 @@ test("a summary of the history is a span, with the sizes before and after", asyn
     "rondo.tokens.after": 100,
   });
 });
+
+test("what is not OpenTelemetry's API, or no option, is refused before a run", () => {
+  for (const given of [undefined, otel.trace, {}])
+    expect(() => traced(given as never)).toThrow(
+      /^traced: option otel: OpenTelemetry's API \(import .* is needed/,
+    );
+  expect(() => traced(otel, { recordInputs: true } as never)).toThrow(
+    "traced: option recordInputs: there is no such option",
+  );
+  expect(() => traced(otel, { content: "yes" } as never)).toThrow("traced: option content: true or false");
+});

@@ -15,6 +15,46 @@ function asked(output: SchemaLike, turn: ReturnType<typeof say>, facts: ModelFac
   return { model, agent: new Agent({ model, output }) };
 }
 
+describe("an output that is one of listed texts", () => {
+  const words = z.enum(["yes", "no"]);
+
+  test.each<[string, SchemaLike]>([
+    ["an enumeration", words],
+    ["a literal", z.literal("yes")],
+    ["literals", z.union([z.literal("yes"), z.literal("no")])],
+    ["a JSON Schema", { enum: ["yes", "no"] }],
+  ])("may be written without quotes: %s", async (_, output) => {
+    const { output: value, text, modelCalls } = await asked(output, say(" yes\n")).agent.run("which?");
+    expect([value, text.trim(), modelCalls]).toEqual(["yes", "yes", 1]);
+  });
+
+  test.each<[string, SchemaLike, string]>([
+    ["another word", words, "maybe"],
+    ["a sentence with it", words, "yes, I think so"],
+    ["any text", z.string(), "I cannot say"],
+    ["an empty one", z.enum(["", "no"]), " "],
+    ["a value of another kind", z.union([z.literal("yes"), z.number()]), "yes"],
+    ["what no schema lists", z.object({ a: z.string() }), "yes"],
+  ])("is nothing else: %s", async (_, output, answer) => {
+    const model = scripted([say(answer)]);
+    const { output: value } = await new Agent({ model, output, decodeRetries: 0, emptyNudges: null }).run(
+      "which?",
+    );
+    expect(value).toBeUndefined();
+  });
+
+  test("is read as JSON where the whole text is to be the value", async () => {
+    const model = scripted([say("yes")]);
+    const run = await new Agent({
+      model,
+      output: words,
+      decodeRetries: 0,
+      outputReading: { wholeText: true },
+    }).run("which?");
+    expect(run.end?.reason).toBe("output_invalid");
+  });
+});
+
 describe("an output that is no object", () => {
   test.each<[string, SchemaLike, string, unknown]>([
     ["a list", cities, '{"value":["Rome"]}', ["Rome"]],

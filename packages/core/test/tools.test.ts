@@ -1,6 +1,6 @@
 // Tools end to end: schemas of every make, results of every kind, and what may run together.
 
-import { Agent, type Json, type JsonObject, subAgent, tool, toolResult } from "@rondo/core";
+import { Agent, type Json, type JsonObject, subAgent, textOf, tool, toolResult } from "@rondo/core";
 import { call, calls, say, scripted } from "@rondo/testkit";
 import { toStandardJsonSchema } from "@valibot/to-json-schema";
 import { type } from "arktype";
@@ -504,6 +504,28 @@ describe("calls of one answer", () => {
     const session = await new Agent({ model, tools: [where, helper] }).open("s");
     await session.send("go");
     expect(places).toEqual(["s", expect.stringMatching(/^s:/)]);
+  });
+
+  test("get the conversation before the answer that called them, which they cannot change", async () => {
+    const heard: string[][] = [];
+    const reads = echo("reads", {
+      execute: (_args, { messages }) => {
+        heard.push(messages().map(({ role }) => role));
+        messages().pop();
+        return Object.isFrozen(messages()[0]);
+      },
+    });
+    const inner = new Agent({ model: scripted([call("reads"), say("done")]), tools: [reads] });
+    const helper = subAgent({ name: "helper", description: "Helps", agent: inner });
+    const model = scripted([
+      calls([["reads"], ["reads"]]),
+      call("reads"),
+      call("helper", { task: "go" }),
+      say("done"),
+    ]);
+    const run = await new Agent({ model, tools: [reads, helper] }).run("go");
+    expect(heard).toEqual([["user"], ["user"], ["user", "assistant", "tool", "tool"], ["user"]]);
+    expect(run.messages.slice(2, 4).map(textOf)).toEqual(["true", "true"]);
   });
 
   test("get a constant key each, and emit progress", async () => {

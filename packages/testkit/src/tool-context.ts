@@ -23,6 +23,7 @@ export function toolContext({
     idempotencyKey: `test/${calls}`,
     session: "test",
     callId: `call_${calls}`,
+    messages: () => [],
     update: () => {},
     now: () => Date.now(),
     deps,

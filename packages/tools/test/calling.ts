@@ -45,6 +45,7 @@ export async function call(
     callId: "call",
     session: "test",
     update: () => {},
+    messages: () => [],
     now: () => 0,
     deps: {},
     resolve: async (key) => key.create(),

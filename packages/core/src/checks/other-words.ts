@@ -84,7 +84,7 @@ export const agentWords: (name: string) => string | undefined = saying(() => [
     "finishTurn",
   ),
   ...meaning("hooks.onFinish, which may give more work", "goal", "isTaskComplete"),
-  ...meaning("rules: stopWhen(…), or toolResult(text, { done: text }) of the tool", "stopAtToolNames"),
+  ...meaning("rules: stopAfter(tool), or toolResult(text, { done: text }) of the tool", "stopAtToolNames"),
   ...meaning(
     "dependencies of run(), which hooks see as well; or new Agent({ ...options, … }) for each call",
     "prepareCall",
@@ -255,7 +255,8 @@ export const budgetWords: (name: string) => string | undefined = saying(() => [
 
 /** For a compaction. */
 export const compactionWords: (name: string) => string | undefined = saying(() => [
-  ...meaning("at, a share of the window", "threshold", "trigger", "triggerAt", "maxTokens"),
+  ...meaning("at, a share of the window", "threshold", "trigger", "triggerAt", "maxTokens", "reserveTokens"),
+  ...meaning("summaryDirectives, a list of texts", "customInstructions", "instructions", "prompt"),
   ...meaning("keepTurns, or keepShare, a share of the window", "keepRecentTokens", "keepLast", "keep"),
 ]);
 

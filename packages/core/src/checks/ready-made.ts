@@ -165,11 +165,17 @@ export const system: Check = hinted(text, (value) =>
     : "",
 );
 
+/** What `Output.object` and its like of the AI SDK give. */
+const isOutputOfAiSdk = (value: unknown): boolean =>
+  able("", "parseCompleteOutput", "parsePartialOutput")(value) === undefined;
+
 /** A schema, named by `words` in errors. A Standard Schema is an object of its library; a JSON Schema is sent and stored as it is. */
 export const schema =
   (words: string): Check =>
   (value) => {
     if (typeof value === "function" || "~standard" in Object(value)) return undefined;
+    if (isOutputOfAiSdk(value))
+      return { at: "", says: `${words} is needed: give the one that this Output was made of` };
     return object(value) === undefined ? data(value) : needed(words, () => false)(value);
   };
 
@@ -183,7 +189,13 @@ export const executable: Check = (value) =>
         at: "",
         says: "a generator has no result: use a function that returns the result and reports progress with update()",
       }
-    : callable(value);
+    : work(value);
+
+const work = hinted(callable, (value) =>
+  value === undefined
+    ? ': a tool that runs elsewhere has permission: "ask", and session.answer() gives the results of its calls'
+    : "",
+);
 
 /** Whether a call needs an approval, in one word. */
 export const permission: Check = hinted(oneOf("allow", "ask", "deny"), (value) =>

@@ -43,6 +43,24 @@ const obeyed: Words = wordsOf(() => [
   ...meaning("waitForAnswer(…), and a check in resume", "suspendSchema", "resumeSchema"),
 ]);
 
+/** For a sub-agent. */
+export const subAgentWords: (name: string) => string | undefined = saying(() => [
+  ...meaning("name", "id", "toolName"),
+  ...meaning("description", "toolDescription", "handoffDescription"),
+  ...meaning("inputSchema", "parameters", "schema"),
+  ...meaning("task, a function of the arguments", "prompt", "inputBuilder"),
+  ...meaning('permission: "ask", or a function of the arguments', "needsApproval", "requireApproval"),
+  ...meaning("tools of run(), or the tools that hooks.prepareStep answers", "isEnabled", "enabled"),
+  ...meaning("hooks.afterTool of the agent that calls it", "customOutputExtractor", "toModelOutput"),
+  ...meaning("the event child", "onStream"),
+  ...meaning("maxSteps of its agent", "maxSteps", "maxTurns"),
+  ...meaning("budget", "limits", "usageLimits"),
+  ...["model", "system", "tools", "output", "rules", "hooks"].flatMap((name) =>
+    meaning(`${name} of its agent: agent: new Agent({ ${name} })`, name),
+  ),
+  ...meaning("system of its agent: agent: new Agent({ system })", "instructions", "systemPrompt"),
+]);
+
 /** Members that another loop has in place of those that a tool needs. */
 const instead: Words = wordsOf(() => [
   ...meaning("inputSchema", "parameters", "schema", "input", "args", "input_schema", "argsSchema"),

@@ -68,6 +68,10 @@ const byRule: { readonly [rule: string]: (end: RunEnd, options: RunOptions | und
       evidence.max,
       "it would have been asked again; an answer without these words would have completed it",
     ),
+  stop_after: ({ evidence }) => ({
+    text: `${String(evidence.tool)} did its work, and the run was to end with that`,
+    option: "rules: stopAfter()",
+  }),
   tree: ({ evidence }) => ({
     text:
       evidence.given === true

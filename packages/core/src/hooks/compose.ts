@@ -3,6 +3,7 @@
 // Each sees what the hooks before it have changed. An invalid answer is returned unchanged: the driver refuses it, as it
 // refuses that of a single hook.
 
+import { checkGiven, needed } from "../checks.ts";
 import type { Hooks, PermissionAnswer, StepPlan } from "../hooks.ts";
 import { isObject } from "../json/object.ts";
 import type { CallResult } from "../loop/records.ts";
@@ -19,8 +20,10 @@ import type { ContentPart, Message } from "../message.ts";
  * - `onFinish`: the first that returns more work wins, and the others are not called.
  *
  * A hook that throws fails like a single one.
+ * @throws RondoError `invalid_request` for what is no set of hooks
  */
 export function composeHooks(...all: Hooks[]): Hooks {
+  for (const hooks of all) checkGiven(setOfHooks, hooks, "composeHooks");
   const composed: Hooks = {};
   for (const name of Object.keys(ways) as (keyof Hooks)[]) {
     // A hook that none of them has must stay undefined: otherwise the driver would call it.
@@ -28,6 +31,8 @@ export function composeHooks(...all: Hooks[]): Hooks {
   }
   return composed;
 }
+
+const setOfHooks = needed("a set of hooks, or {} for none,", isObject);
 
 /** How each hook is combined, from the sets that may have it. */
 const ways: { readonly [Name in keyof Required<Hooks>]: (all: readonly Hooks[]) => Required<Hooks>[Name] } = {

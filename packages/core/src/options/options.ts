@@ -39,6 +39,7 @@ import { repeats } from "../rules/repeats.ts";
 import { fallback, retry } from "../rules/retry.ts";
 import type { Rule, Rules } from "../rules/rule.ts";
 import { byContent } from "../rules/stop/by-content.ts";
+import { stopAfter } from "../rules/stop-after.ts";
 import { stopWhen } from "../rules/stop-when.ts";
 import { defaultTexts, type Texts } from "../rules/texts.ts";
 import { textsDigest } from "../rules/texts-digest.ts";
@@ -289,6 +290,7 @@ const makers: ReadonlySet<unknown> = new Set([
   mustNotSay,
   repeats,
   skipRepeatedFailures,
+  stopAfter,
   stopWhen,
 ]);
 

@@ -43,9 +43,30 @@ export async function checkOutput(
       error ??= check.error;
     }
   }
+  const bare = error === undefined && reading.wholeText !== true ? await checkBare(text, schema) : undefined;
+  if (bare !== undefined) return { type, ok: true, value: bare };
   const none = reading.wholeText ? "the text is not JSON" : "there is no complete JSON value in the text";
   return { type, ok: false, error: error ?? none };
 }
+
+/**
+ * The text itself as the value, if the schema lists texts and this is one of them: a model that is not held to the schema
+ * writes `positive`, without quotes. Any other text could be a refusal, or cut off. Undefined if it does not fit.
+ */
+async function checkBare(text: string, schema: CompiledSchema | undefined): Promise<Json | undefined> {
+  const bare = answerIn(text).trim();
+  if (schema === undefined || bare === "" || !listsTexts(schema.json)) return undefined;
+  const check = await schema.check(bare);
+  return check.ok ? kept(check) : undefined;
+}
+
+/** Whether the values of a schema are listed, and all of them are texts. */
+const listsTexts = ({ enum: listed, const: only, anyOf, oneOf }: JsonObject): boolean =>
+  isText(only) ||
+  (Array.isArray(listed) && listed.every(isText)) ||
+  [anyOf, oneOf].some((ways) => Array.isArray(ways) && ways.every((way) => isObject(way) && listsTexts(way)));
+
+const isText = (value: unknown): boolean => typeof value === "string";
 
 /** The possible readings of a value: itself, the content of the object that was asked for, and both in camelCase. */
 function readings(written: Json, schema: CompiledSchema | undefined, reading: OutputReading): Json[] {

@@ -24,7 +24,7 @@ export interface RunView {
   ms: number;
   /** The text of the last answer. */
   lastText: string;
-  /** All messages so far. */
+  /** All messages of the conversation so far, also those of earlier runs of its session. */
   messages: Iterable<Message>;
 }
 
@@ -47,7 +47,7 @@ export const stopRuleCheck: Check = (value) => {
   if (fault !== undefined || !looksForList(value as StopRule)) return fault;
   return {
     at: "",
-    says: "a stop rule is told how many steps there were, and this function looks for a list of them, as conditions of the AI SDK do: maxSteps(n), or ({ steps, messages }) => steps >= n, is needed",
+    says: "a stop rule is told how many steps there were, and this function looks for a list of them, as conditions of the AI SDK do: maxSteps(n), stopAfter(tool), or ({ steps, messages }) => steps >= n, is needed",
   };
 };
 

@@ -35,7 +35,15 @@ export function demandSchema(given: JsonObject, owner: string): void {
 }
 
 /** What there is of a schema in something that is none: its `members`, or the path of a member that holds one. */
-const schemaIn = (given: JsonObject): string | undefined => (areMembers(given) ? "members" : heldIn(given));
+const schemaIn = (given: JsonObject): string | undefined =>
+  heldAlone(given) ?? (areMembers(given) ? "members" : heldIn(given));
+
+/** The only member, if other libraries hold a schema under its name: `{ schema: z.object({ … }) }`. */
+function heldAlone(given: JsonObject): string | undefined {
+  const [name = "", ...more] = Object.keys(given);
+  const held = given[name];
+  return more.length === 0 && holders.includes(name) && isObject(held) && isStandard(held) ? name : undefined;
+}
 
 /** Members in which other libraries hold a schema. */
 const holders = ["jsonSchema", "json_schema", "schema"];

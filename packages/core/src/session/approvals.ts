@@ -185,8 +185,14 @@ export class Approvals<Output> {
     const waiting = this.pending
       .filter((one) => !this.#answered.has(waitOf(one)))
       .map(({ id, name }) => `${id} (${name})`);
+    const { id: its } = Object(call) as { id?: unknown };
+    const meant = typeof its === "string" ? `: give its id, ${JSON.stringify(its)}` : "";
+    if (typeof (call as unknown) !== "string") return invalidRequest(`the id of a call is needed${meant}`);
+    const { run } = this.#driving.state;
+    // The journal was forgotten, or is another one: the commonest reason in a program of several processes.
+    const isNew = run === undefined ? "; this journal has no run of it: was it made with another one?" : "";
     return invalidRequest(
-      `no call ${JSON.stringify(call)} waits for an approval or an answer in session ${this.#parts.id}${why}; waiting: ${waiting.join(", ") || "none"}`,
+      `no call ${JSON.stringify(call)} waits for an approval or an answer in session ${this.#parts.id}${why}; waiting: ${waiting.join(", ") || "none"}${isNew}`,
     );
   }
 

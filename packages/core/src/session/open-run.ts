@@ -23,10 +23,21 @@ export function hasRun(session: Busy, status: string = session.status): RondoErr
     return invalidRequest(
       `session ${name} has a run that is interrupted, or another Session or process drives it: resume() it if it was interrupted, else wait for its end, or use the one that drives it`,
     );
-  const calls = pending.map((call) => `${call.id} (${call.name})`).join(", ");
   const what =
-    status === "parked" && calls !== ""
-      ? `approve(), deny() or edit() what it waits for: ${calls}; or abort() it`
+    status === "parked" && pending.length > 0
+      ? `${waitsFor(pending)}; or abort() it`
       : "wait for it or resume() it, steer() it, or queue with followUp()";
   return invalidRequest(`session ${name} has a run that is ${status}: ${what}`);
+}
+
+/** What to do with each waiting call: one whose tool has begun, and asks a question, can only be answered. */
+function waitsFor(pending: readonly CallView[]): string {
+  const named = (calls: readonly CallView[]): string =>
+    calls.map((call) => `${call.id} (${call.name})`).join(", ");
+  const approvals = pending.filter(({ question }) => question === undefined);
+  const questions = pending.filter(({ question }) => question !== undefined);
+  return [
+    ...(approvals.length === 0 ? [] : [`approve(), deny() or edit() what it waits for: ${named(approvals)}`]),
+    ...(questions.length === 0 ? [] : [`answer() what its tool asks: ${named(questions)}`]),
+  ].join("; ");
 }

@@ -33,6 +33,19 @@ export function outputPart(value: unknown): ContentPart | undefined {
   }
 }
 
+/**
+ * A file that is the whole result of a tool: its bytes as JSON would only fill the window. Undefined for anything else. With a
+ * member that no file has it is the user's data, as any other object.
+ */
+export function fileAlone(value: unknown): ContentPart | undefined {
+  const part = outputPart(value);
+  return part?.type === "file" && Object.keys(value as object).every((name) => fileMembers.has(name))
+    ? part
+    : undefined;
+}
+
+const fileMembers: ReadonlySet<string> = new Set(["type", "mediaType", "data", "url", "name", "opaque"]);
+
 /** The parts of a list of outputs. An item that is no output is shown as a value, and not left out; an empty list gives no parts. */
 export const outputParts = (given: readonly unknown[]): ContentPart[] =>
   given

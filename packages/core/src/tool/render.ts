@@ -9,12 +9,12 @@ import { classOf } from "../json/object.ts";
 import type { CallResult } from "../loop/records.ts";
 import type { ContentPart } from "../message.ts";
 import type { Tool } from "../tool.ts";
-import { isUnheard, noOutput, outputPart, outputParts, textFor, unshown } from "./outputs.ts";
+import { fileAlone, isUnheard, noOutput, outputPart, outputParts, textFor, unshown } from "./outputs.ts";
 import { DoneSignal, RecordedResult, TaskComplete, ToolResult, WaitForAnswer } from "./tool-result.ts";
 
 /**
  * The result for a returned value. A string is its own text. A list of outputs (texts, links, JSON, images, blobs, files)
- * becomes parts. Nothing becomes `(no output)`. Bytes become a summary; to show a file, a tool returns a file output.
+ * becomes parts, and so does a file alone. Nothing becomes `(no output)`. Bytes become a summary; to show a file, a tool returns a file output.
  * Everything else becomes JSON.
  */
 export function renderResult(value: unknown): CallResult {
@@ -37,7 +37,7 @@ function rendered(value: unknown): CallResult {
     const { content, done, offers }: { content: unknown; done: unknown; offers: unknown } = value;
     const parts = Array.isArray(content)
       ? outputParts(content)
-      : [{ type: "text" as const, text: textFor(content) }];
+      : [fileAlone(content) ?? { type: "text" as const, text: textFor(content) }];
     return {
       content: readable(parts),
       isError: value.isError === true,
@@ -50,7 +50,7 @@ function rendered(value: unknown): CallResult {
   }
   const lazy = lazinessOf(value);
   if (lazy !== undefined) return renderThrown(`Error: ${lazy}`);
-  const parts = Array.isArray(value) ? (value as unknown[]).map(outputPart) : [];
+  const parts = Array.isArray(value) ? (value as unknown[]).map(outputPart) : [fileAlone(value)];
   if (parts.length > 0 && parts.every((part) => part !== undefined)) return ok(parts);
   return ok([{ type: "text", text: textFor(value) }]);
 }

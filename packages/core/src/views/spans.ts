@@ -4,6 +4,7 @@
 // they lack begin with `rondo.`. A sub-agent's run is below its call. Spans are made from events, and like those they are
 // only for watching.
 
+import { able, type Check, checkGiven, flag, having, membersOf, text } from "../checks.ts";
 import type { ErrorData } from "../errors.ts";
 import type { CallView, Listener, RondoEvent } from "../events.ts";
 import { type AssistantMessage, addUsage, type Usage } from "../message.ts";
@@ -33,6 +34,15 @@ export interface TracedOptions<Span extends TraceSpan> {
   content?: boolean;
 }
 
+const otelFace = having('OpenTelemetry\'s API (import * as otel from "@opentelemetry/api")', {
+  trace: able("its trace", "getTracer", "setSpan"),
+  context: able("its context", "active"),
+});
+const tracedGiven: Check = membersOf<TracedOptions<TraceSpan> & { otel: unknown }>(
+  { otel: otelFace, above: able("a span", "setAttribute", "end"), agent: text, content: flag },
+  ["otel"],
+);
+
 /** The kinds of spans that are used. */
 const kind = { internal: 0, client: 2 };
 const failed = 2;
@@ -58,12 +68,14 @@ const usageNames: Readonly<Record<keyof Usage, string>> = {
 /**
  * Reports runs to OpenTelemetry: a span for each run, and below it one for each request, call and summary of the history.
  * @param otel OpenTelemetry's API, as its package exports it
+ * @throws RondoError `invalid_request` for anything else, and for an unknown option
  * @returns a listener for one session at a time: `agent.run(task, { onEvent: traced(otel) })`
  */
 export function traced<Span extends TraceSpan, Context>(
   otel: OpenTelemetry<Span, Context>,
   options: TracedOptions<Span> = {},
 ): Listener {
+  checkGiven(tracedGiven, { ...options, otel }, "traced");
   const spans = new Spans(otel, options);
   return (event) => spans.hear(event);
 }

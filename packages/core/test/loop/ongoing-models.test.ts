@@ -90,6 +90,11 @@ describe("a model call", () => {
     ["null", null, "it is null"],
     ["a text", "so", "it is a string"],
     ["a list", [], "it is a list"],
+    [
+      "a stream",
+      (async function* () {})(),
+      "it is a stream: call() resolves with the message, and emits what arrives by the emit of its second argument",
+    ],
     ["another's message", { ...answer, role: "user" }, 'its role is not "assistant"'],
     ["no list of parts", { ...answer, content: "so" }, "its content is no list of parts"],
     ["no word on why it stopped", { ...answer, stop: undefined }, "it has no stop.kind"],

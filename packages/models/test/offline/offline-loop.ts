@@ -66,6 +66,7 @@ export class Talk {
       callId: call.id,
       session: "offline",
       update: () => undefined,
+      messages: () => [],
       now: () => 0,
       deps: {},
       resolve: async (key) => key.create(),

@@ -12,6 +12,7 @@ import {
   type RunOptions,
   resolve,
   skipRepeatedFailures,
+  stopAfter,
 } from "@rondo/core";
 import { managedContext, steerable, stepSequence } from "@rondo/core/presets";
 import { scripted } from "../scripted.ts";
@@ -88,6 +89,7 @@ export function subjects(): Subject[] {
     ),
     subject("with few calls", {}, { rules: [maxCalls(1)] }),
     subject("with a call that must come", {}, { rules: [untied(mustCall("read", { max: 1 }))] }),
+    subject("with a tool that ends the run", {}, { rules: [untied(stopAfter("read"))] }),
     subject("with a tool that may not fail again", {}, { rules: [maxFailures(2)] }),
     subject(
       "with words that must not be said",

@@ -63,6 +63,8 @@ const stopKinds = Object.keys({
 /** What an assistant message lacks; undefined: it has the shape of one. */
 function lackOf(said: Partial<AssistantMessage> | null | undefined): string | undefined {
   if (!isObject(said)) return `it is ${kindOf(said)}`;
+  if (Symbol.asyncIterator in said)
+    return "it is a stream: call() resolves with the message, and emits what arrives by the emit of its second argument";
   if (said.role !== "assistant") return 'its role is not "assistant"';
   if (!Array.isArray(said.content)) return "its content is no list of parts";
   const kind = said.stop?.kind;

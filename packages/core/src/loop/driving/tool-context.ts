@@ -4,7 +4,7 @@
 // it can look up are those of its session.
 
 import type { RondoEvent } from "../../events.ts";
-import { jsonCopy } from "../../json/copy.ts";
+import { jsonCopy, shown } from "../../json/copy.ts";
 import { resolver } from "../../tool/dependency.ts";
 import type { ChildStart, ToolContext } from "../../tool.ts";
 import type { CallKey } from "../records.ts";
@@ -47,6 +47,7 @@ export function toolContext(
     ...(question === undefined ? {} : { asked: question.asked }),
     deps: given,
     resolve: resolver(given),
+    messages: () => shown(driving.state().history),
     output: async (ref: string): Promise<string | undefined> => blobs?.get(session, ref),
     outputs: () => [...driving.state().outputs],
     ...child,
