@@ -758,8 +758,8 @@ describe("a refusal by Converse reveals", () => {
   });
 });
 
-const refused = (error: object): ReturnType<typeof raw> =>
-  raw(refusal(error).body, { status: 400, headers: { "content-type": "application/json" } });
+const refused = (error: object, status = 400): ReturnType<typeof raw> =>
+  raw(refusal(error).body, { status, headers: { "content-type": "application/json" } });
 
 /** The same inside of a stream that had begun, of a server that speaks Chat Completions or Google's protocol. */
 const inside = (error: object): readonly { event?: string; data: Json }[] => [{ data: { error } as never }];
@@ -977,18 +977,20 @@ describe("a model that has learnt a quirk", () => {
     ]);
   });
 
-  it.each([
+  it.each<[whose: string, message: string, status?: number]>([
     [
       "OpenAI's, of an account",
       "Your organization must be verified to stream this model. Please go to: https://x",
     ],
     ["OpenAI's, of a model", "Unsupported value: 'stream' does not support true with this model."],
     ["a gateway's", "Streaming is not supported for this model"],
+    ["Cerebras'", '"stream=true" with structured outputs is currently not supported for reasoning models.'],
+    ["llama.cpp's", "Cannot use tools with stream", 500],
   ])(
     "requests complete answers if streams are not supported, and says so once: %s",
-    async (_whose, message) => {
+    async (_whose, message, status = 400) => {
       const wire = await serve([
-        refused({ code: "unsupported_value", param: "stream", message }),
+        refused({ code: "unsupported_value", param: "stream", message }, status),
         say("one"),
         say("two"),
       ]);

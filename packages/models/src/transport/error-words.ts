@@ -235,6 +235,7 @@ export const capabilityWords: RegExp = phrases(
   /\btool call parser not given\b/,
   /\bnot support parameters: [[{][`'"]*tools\b/,
   /tools param requires --jinja/,
+  /\bcannot use tools with stream\b/,
   /missing data required for image/,
   // Ollama and LM Studio: the machine is too small for the model.
   /\brequires more system memory\b/,
