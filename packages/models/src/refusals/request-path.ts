@@ -2,28 +2,42 @@
 // `messages.1.member.content.2.member.image`.
 //
 // The path is looked up in the request as it was sent, and the file there is recognised by its bytes or its URL, so that
-// encoding need not be reversed. If the refusal names no path, or one with several files, all files are meant.
+// encoding need not be reversed. If the refusal names no path, or one with several files, all files are meant; or the only
+// one that is a sound, or a video, if it complains about that.
 
 import { type FilePart, type MessageList, type Repair, repairOfFile } from "@rondo/core";
+import { typeOfFile } from "../codecs/media-types.ts";
 import { complaintOf } from "./complaint.ts";
+import { refusedKind } from "./files.ts";
 
 /** A path up to the last list item: what is wrong inside that item (its format, say) is not another file. */
 const place: RegExp = /\b(messages|contents|input)((?:(?:\.[a-z_]\w*)*(?:\.\d+|\[\d+\]))+)/gi;
 
 /**
- * The repair that leaves out the file at the path in a refusal; all files if it names none. Undefined if a file was already
- * left out there: what is refused now is not a file.
+ * The repair that leaves out the file at the path in a refusal; all files, or the only one of its kind, if it names none.
+ * Undefined if a file was already left out there, or there is none of that kind: what is refused is not a file.
  */
 export function refusedFile(words: string, sent: string, messages: MessageList): Repair | undefined {
   let body: unknown;
-  for (const [, root = "", path = ""] of complaintOf(words).matchAll(place)) {
+  const complaint = complaintOf(words);
+  for (const [, root = "", path = ""] of complaint.matchAll(place)) {
     body ??= JSON.parse(sent);
     const thing = thingAt(member(body, root), path);
     const found = filesAt(thing, messages);
     if (found.size === 1) return [...found][0];
     if (found.size === 0 && leftOut.test(JSON.stringify(thing) ?? "")) return undefined;
   }
-  return "files";
+  const kind = refusedKind(complaint);
+  return kind === undefined ? "files" : ofKind(kind, messages);
+}
+
+/** The repair that leaves out the only file of a kind, or all files if it has several. Undefined if it has none. */
+function ofKind(kind: string, messages: MessageList): Repair | undefined {
+  const found = new Set<Repair>();
+  for (const { content } of messages)
+    for (const part of content)
+      if (part.type === "file" && typeOfFile(part).startsWith(`${kind}/`)) found.add(repairOfFile(part));
+  return found.size > 1 ? "files" : [...found][0];
 }
 
 /** The note that replaces a file that was left out. */

@@ -364,6 +364,37 @@ describe("Chat Completions requests", () => {
     expect(format(strict, { structuredOutput: "none" })).toBeUndefined();
   });
 
+  test("sound and videos are sent in the form that the server takes", () => {
+    const sent = (mediaType: string, held: object, compat: JsonObject = {}): unknown =>
+      chatBody([{ role: "user", content: [{ type: "file", mediaType, ...held }] }], compat).messages[0]!
+        .content;
+    const audio = (data: string, format: string): unknown => [
+      { type: "input_audio", input_audio: { data, format } },
+    ];
+    const many = { audioFormats: ["wav", "m4a", "ogg"] };
+    expect(sent("audio/mp4", { data: "AA==" }, many)).toEqual(audio("AA==", "m4a"));
+    expect(sent("audio/x-m4a", { data: "AA==" }, many)).toEqual(audio("AA==", "m4a"));
+    expect(sent("audio/opus", { data: "AA==" }, many)).toEqual(audio("AA==", "ogg"));
+    expect(sent("audio/mpeg", { data: "AA==" }, many)).toMatch(/left out: only wav, m4a, ogg are taken here/);
+    expect(sent("audio/vnd.wave", { data: "AA==" }, { audioUrls: true })).toEqual(
+      audio("data:audio/wav;base64,AA==", "wav"),
+    );
+    // The bytes tell better than the name: this one is a wave.
+    expect(sent("audio/mpeg", { data: "UklGRiQAAABXQVZF" })).toEqual(audio("UklGRiQAAABXQVZF", "wav"));
+    const film = "data:video/mp4;base64,AA==";
+    expect(sent("video/mp4", { data: "AA==" })).toMatch(/left out: videos are not taken here/);
+    expect(sent("video/mp4", { data: "AA==" }, { videos: "video_url" })).toEqual([
+      { type: "video_url", video_url: { url: film } },
+    ]);
+    expect(sent("video/mp4", { url: "https://a/b.mp4" }, { videos: "video_url" })).toEqual([
+      { type: "video_url", video_url: { url: "https://a/b.mp4" } },
+    ]);
+    expect(sent("video/mp4", { url: "https://a/b.mp4" })).toMatch("https://a/b.mp4");
+    expect(sent("video/mp4", { data: "AA==" }, { videos: "file" })).toEqual([
+      { type: "file", file: { filename: "file.mp4", file_data: film } },
+    ]);
+  });
+
   test("files are sent in an accepted form, or as a note", () => {
     const file = (mediaType: string, more: object): Message => ({
       role: "user",

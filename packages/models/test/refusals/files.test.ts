@@ -73,6 +73,22 @@ describe("a refusal about a file in the history is recognised", () => {
     [openaiChat, "m is not a vision model"],
     [openaiChat, "The model is not a VLM (Vision Language Model). Please use text-only prompts."],
     [openaiChat, 'unknown content part type: "image_url"'],
+    // About sound and videos: OpenAI, llama.cpp, vLLM, SGLang, Mistral, OpenRouter, Alibaba, Gemini.
+    [openaiChat, "The audio file could not be decoded or its format is not supported."],
+    [openaiChat, "unsupported content[].type"],
+    [openaiChat, "Unknown part type: video"],
+    [openaiChat, "At most 0 audio(s) may be provided in one request."],
+    [openaiChat, "Error opening <_io.BytesIO object at 0x7f1>: Format not recognised."],
+    [openaiChat, "This model does not support audio"],
+    [openaiChat, "Input tag 'file' found using 'type' does not match any of the expected tags: 'text'"],
+    [openaiChat, "No endpoints found that support input audio"],
+    [openaiChat, "<400> InternalError.Algo.InvalidParameter: The audio is too short"],
+    [
+      openaiChat,
+      "The video modality input does not meet the requirements because: the range of sequence images should be (4, 512).",
+    ],
+    [googleGenerativeAi, "Unable to process input audio."],
+    [googleGenerativeAi, "The video is corrupted or has 0 frames."],
     [openaiChat, "messages[1]: content should be a string or a list"],
     [
       anthropicMessages,
@@ -318,6 +334,7 @@ describe("a refusal about the number of files", () => {
       31,
       "files.last.20",
     ],
+    ["At most 0 image(s) may be provided in one prompt.", 4, undefined],
     ["A maximum of 100 PDF pages may be provided.", 2, undefined],
     ["Could not process image", 2, undefined],
   ])("%s, of %d: %s", (words, count, repair) => {
@@ -406,5 +423,39 @@ describe("a position that a refusal names", () => {
     ["messages: at most 20 images", undefined],
   ])("%s", (words, file) => {
     expect(named(words)).toBe(file);
+  });
+});
+
+describe("a refusal about sound or about videos", () => {
+  const file = (mediaType: string, data: string): FilePart => ({ type: "file", mediaType, data });
+  const [image, sound, other] = [
+    file("image/png", "QQ=="),
+    file("audio/wav", "Qg=="),
+    file("audio/mpeg", "Qw=="),
+  ];
+  const history = (...content: FilePart[]): Message[] => [{ role: "user", content }];
+
+  it.each([
+    "The audio file could not be decoded or its format is not supported.",
+    "At most 0 audio(s) may be provided in one request.",
+    "Invalid value: 'input_audio'.",
+  ])("means the only sound: %s", (words) => {
+    expect(refusedFile(words, "{}", history(image, sound))).toBe(repairOfFile(sound));
+  });
+
+  it("means all files if there are several of the kind, or another kind is named as well; none if there is none", () => {
+    const words = "The audio file could not be decoded or its format is not supported.";
+    expect(refusedFile(words, "{}", history(image, sound, other))).toBe("files");
+    expect(refusedFile(words, "{}", history(image))).toBeUndefined();
+    expect(refusedFile(`${words} Nor could the image.`, "{}", history(image, sound))).toBe("files");
+    expect(refusedFile("audio and video are not supported", "{}", history(image, sound))).toBe("files");
+  });
+
+  it.each([
+    "Unsupported value: 'temperature' does not support 0.2 with gpt-4o-audio-preview.",
+    "Audio output is not supported by this model.",
+    "The requested combination of response modalities (AUDIO) is not supported by the model.",
+  ])("is no refusal of what the model is to say or be called: %s", (words) => {
+    expect(repairOf(openaiChat, words)).not.toBe("files");
   });
 });

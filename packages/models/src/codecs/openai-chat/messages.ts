@@ -18,7 +18,7 @@ import type { Target } from "../../codec.ts";
 import { jsonOf, listIn, objectIn, parseJson, wellFormedJson } from "../../json-values.ts";
 import { neutralisedMessage } from "../../prompted/control-tokens.ts";
 import { textOfFile } from "../files.ts";
-import { answeredNote, type WireFile, wireFile } from "../openai/files.ts";
+import { answeredNote, soundFormat, type WireFile, wireFile } from "../openai/files.ts";
 import { type IdForm, wireId, wireName } from "../openai/names.ts";
 import { withSpeltRefs } from "../spelt-refs.ts";
 import { foreignSignature } from "../thought-signatures.ts";
@@ -95,20 +95,30 @@ function userPart(part: ContentPart, room: ChatRoom): JsonObject[] {
 function filePart(file: WireFile, room: ChatRoom, detail?: string): JsonObject {
   if (file.kind === "image")
     return { type: "image_url", image_url: { url: file.url, ...(detail === undefined ? {} : { detail }) } };
+  const { audioFormats, audioUrls, videos } = room.compat;
+  if (file.kind === "video" && videos === "video_url")
+    return { type: "video_url", video_url: { url: file.url } };
   if (file.data === undefined) {
     const note = `[${file.name} (${file.mediaType}) is at ${file.url}]`;
     room.warn({ code: "unsupported_file", message: `${note}: only images can be sent by address here` });
     return textPart(note);
   }
+  if (file.kind === "video" && videos === "none") return leftOut(file, "videos are not taken here", room);
   if (file.kind === "audio") {
-    const format = /wav/.test(file.mediaType) ? "wav" : /mpeg|mp3/.test(file.mediaType) ? "mp3" : undefined;
-    if (format !== undefined) return { type: "input_audio", input_audio: { data: file.data, format } };
-    const note = `[${file.name} (${file.mediaType}) is left out: only wav and mp3 are taken here]`;
-    room.warn({ code: "unsupported_file", message: note });
-    return textPart(note);
+    const format = soundFormat(file.mediaType);
+    if (audioFormats.includes(format))
+      return { type: "input_audio", input_audio: { data: audioUrls ? file.url : file.data, format } };
+    return leftOut(file, `only ${audioFormats.join(", ")} are taken here`, room);
   }
   if (file.kind === "text") return textPart(`${file.name}:\n${textOfFile(file.data)}`);
   return { type: "file", file: { filename: file.name, file_data: file.url } };
+}
+
+/** The note that replaces a file that cannot be sent, with a warning. */
+function leftOut(file: WireFile, why: string, room: ChatRoom): JsonObject {
+  const note = `[${file.name} (${file.mediaType}) is left out: ${why}]`;
+  room.warn({ code: "unsupported_file", message: note });
+  return textPart(note);
 }
 
 function toolPiece(message: ToolMessage, room: ChatRoom): ChatPiece {
