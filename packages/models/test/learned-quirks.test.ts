@@ -147,6 +147,7 @@ describe("a refusal reveals a quirk", () => {
     "Assistant response prefill is incompatible with enable_thinking.",
     "Cannot set `add_generation_prompt` to True when the last message is from the assistant.",
     "Cannot have 2 or more assistant messages at the end of the list.",
+    "Requests ending with a model turn are not supported unless the last part is a function response.",
   ])("the last message must not be an answer: %s", (message) => {
     expect(told({ message })).toEqual({ noAssistantLast: true });
     expect(told({ message }, { noAssistantLast: true })).toBeUndefined();

@@ -19,6 +19,9 @@ const otherNames: { readonly [mediaType: string]: string } = {
 /** Samples without a header: only the parameters say how fast they are to be heard. */
 const bareSamples: RegExp = /^\s*audio\/(?:l\d+|pcm)\s*(?:;|$)/i;
 
+/** Whether a sound has no header, so that pieces of it can be joined. */
+export const isBareSamples = (mediaType: string): boolean => bareSamples.test(mediaType);
+
 /** Texts that are not called so: providers refuse them as images or documents. */
 const texts: RegExp =
   /^(?:application\/(?:x-)?(?:json|jsonl|ndjson|xml|yaml|toml|javascript|ecmascript|typescript|sql|sh|shellscript|httpd-php|python|tex|graphql)|(?:application|image|model)\/[\w.-]+\+(?:json|xml|yaml))$/;
