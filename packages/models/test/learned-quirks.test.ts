@@ -379,6 +379,25 @@ describe("a refusal reveals a quirk", () => {
     expect(told(error) ?? {}).not.toHaveProperty("toolImages");
   });
 
+  it("what was spoken is lost, and with it what had expired when the server said so", () => {
+    const error = refusal({ message: "Assistant audio audio_6a not found.", code: "audio_not_found" });
+    const lost = (date: string | null, compat: object = {}): object | undefined =>
+      openaiChat.learned?.(
+        { ...error, status: 400, header: () => date },
+        { origin: { api: "openai-chat", provider: "p", model: "m" }, facts: {}, compat: compat as never },
+      );
+    expect(lost(null)).toEqual({ lostAudio: ["audio_6a"], audioExpiredAt: 0 });
+    const date = "Mon, 30 Nov 2026 19:47:33 GMT";
+    const minute = Date.UTC(2026, 10, 30, 19, 47) / 1000;
+    expect(lost(date)).toEqual({ lostAudio: ["audio_6a"], audioExpiredAt: minute });
+    expect(lost(date, { lostAudio: ["audio_5"], audioExpiredAt: minute + 60 })).toEqual({
+      lostAudio: ["audio_5", "audio_6a"],
+      audioExpiredAt: minute + 60,
+    });
+    const many = Array.from({ length: 150 }, (_, at) => `audio_x${at}`);
+    expect((lost(null, { lostAudio: many }) as { lostAudio: string[] }).lostAudio).toHaveLength(100);
+  });
+
   it("calls must be signed", () => {
     const message = "Function call is missing a thought_signature in functionCall parts.";
     expect(told({ message })).toEqual({ signCalls: true });

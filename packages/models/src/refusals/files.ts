@@ -19,7 +19,7 @@ const unreached: RegExp =
   /\b(?:error|time-?out|failed|unable) (?:while|to) download(?:ing)?\b|\bdisallowed by the website's robots\.txt\b|\bwhen downloading image\b|\bdownload multimodal \w+ timed out\b|\bprovided URL does not appear to be valid\b|图片[^。{}]{0,12}(?:错误|失败|不支持|无效|过大)/i;
 /** Codes of OpenAI and Anthropic, with whatever words. */
 const codes: RegExp =
-  /\b(?:invalid_(?:base64_)?image(?:_\w+)?|image_(?:\w+_)?(?:too_(?:large|small)|not_found)|unsupported_image_media_type|empty_image_file|failed_to_download_image)\b/i;
+  /\b(?:invalid_(?:base64_)?image(?:_\w+)?|image_(?:\w+_)?(?:too_(?:large|small)|not_found)|unsupported_image_media_type|empty_image_file|failed_to_download_image|unsupported_format)\b/i;
 /** The sides of an image, in the words of Qwen's models, which do not name it. */
 const sides: RegExp = /\bheight:\d+ or width:\d+ must be\b|\babsolute aspect ratio must be\b/i;
 /** A gateway that gives up on a body as large as files make it, with a 400; a cause after a colon would be another failure. */

@@ -395,6 +395,34 @@ describe("Chat Completions requests", () => {
     ]);
   });
 
+  test("what an answer said is sent by its id, unless the server has lost it: then as its text", () => {
+    const spoken = (id: string, until: number, text?: string): Message => ({
+      role: "assistant",
+      content: [
+        {
+          type: "native",
+          kind: "audio",
+          opaque: { audio: { id, expires_at: until, data: "AA==", transcript: `I am ${id}` } },
+        },
+        ...(text === undefined ? [] : [{ type: "text", text } as const]),
+      ],
+      origin: chatOrigin,
+      stop: { kind: "end_turn", wire: "end_turn" },
+    });
+    const user = (text: string): Message => ({ role: "user", content: [{ type: "text", text }] });
+    const history = [user("hi"), spoken("audio_1", 100, "I am audio_1"), user("go"), spoken("audio_2", 200)];
+    const sent = (compat: JsonObject): unknown =>
+      chatBody([...history, user("on")], compat)
+        .messages.filter(({ role }) => role === "assistant")
+        .map(({ content, audio }) => content ?? audio);
+    const [one, two] = [{ id: "audio_1" }, { id: "audio_2" }];
+    expect(sent({})).toEqual([one, two]);
+    expect(sent({ lostAudio: ["audio_2"] })).toEqual([one, "I am audio_2"]);
+    expect(sent({ audioExpiredAt: 99 })).toEqual([one, two]);
+    expect(sent({ audioExpiredAt: 100 })).toEqual(["I am audio_1", two]);
+    expect(sent({ audioExpiredAt: 200 })).toEqual(["I am audio_1", "I am audio_2"]);
+  });
+
   test("files are sent in an accepted form, or as a note", () => {
     const file = (mediaType: string, more: object): Message => ({
       role: "user",

@@ -30,6 +30,7 @@ describe("a refusal about a file in the history is recognised", () => {
     ...["invalid_image", "invalid_image_format", "invalid_base64_image", "invalid_image_mode"],
     ...["image_too_large", "image_too_small", "image_file_too_large", "image_file_not_found"],
     ...["image_parse_error", "unsupported_image_media_type", "empty_image_file", "failed_to_download_image"],
+    "unsupported_format",
   ])("by OpenAI's code %s, in an error and in a failed response", async (code) => {
     const error = { code, message: "Try another one." };
     const told = openaiResponses.errorOf({

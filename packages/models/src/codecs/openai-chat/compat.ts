@@ -135,6 +135,13 @@ export interface OpenaiChatCompat {
   /** Sound is sent as a data URL; otherwise as base64 alone, which Alibaba takes for the address of a file. Default: false (F117). */
   audioUrls: boolean;
   /**
+   * Answers whose sound the server has lost, by its ids: OpenAI keeps what it said for an hour. Their text is sent. Default:
+   * none (F117).
+   */
+  lostAudio: string[];
+  /** Sound that expired before this time, in seconds since 1970, is lost as well. Default: 0. */
+  audioExpiredAt: number;
+  /**
    * How a video is sent: as `video_url`, as OpenRouter, vLLM and others take one, or as `file`; otherwise a note stands in its
    * place. Default: `none` (F117).
    */
@@ -250,6 +257,8 @@ function compatFrom(given: NonNullable<Target["compat"]>): OpenaiChatCompat {
     toolImages: given.toolImages === true,
     audioFormats: given.audioFormats === undefined ? ["wav", "mp3"] : textsIn(given.audioFormats),
     audioUrls: given.audioUrls === true,
+    lostAudio: textsIn(given.lostAudio),
+    audioExpiredAt: typeof given.audioExpiredAt === "number" ? given.audioExpiredAt : 0,
     videos: oneOf(given.videos, ["none", "video_url", "file"]),
     maxTools: typeof given.maxTools === "number" ? given.maxTools : 128,
     toolsWithHistory: given.toolsWithHistory === true,

@@ -15,7 +15,7 @@ import {
   type ToolMessage,
 } from "@rondo/core";
 import type { Target } from "../../codec.ts";
-import { jsonOf, listIn, objectIn, parseJson, wellFormedJson } from "../../json-values.ts";
+import { jsonOf, listIn, objectIn, parseJson, textIn, wellFormedJson } from "../../json-values.ts";
 import { neutralisedMessage } from "../../prompted/control-tokens.ts";
 import { textOfFile } from "../files.ts";
 import { answeredNote, soundFormat, type WireFile, wireFile } from "../openai/files.ts";
@@ -234,13 +234,19 @@ function saidIn(message: AssistantMessage, room: ChatRoom): Said {
       said.text += said.text === "" ? note : `\n${note}`;
     } else if (part.type === "native" && part.kind === "audio" && own) spoken = objectIn(part.opaque.audio);
   }
-  said.audio = spoken?.id;
+  const transcript = textIn(spoken?.transcript) ?? "";
+  if (spoken !== undefined && isLost(spoken, room)) said.text ||= transcript;
+  else said.audio = spoken?.id;
   // Its transcript is known by the audio's id.
-  if (said.audio !== undefined && said.text === spoken?.transcript) said.text = "";
+  if (said.audio !== undefined && said.text === transcript) said.text = "";
   if (room.compat.signCalls && said.calls.every((call) => call.extra_content === undefined))
     for (const call of said.calls) call.extra_content = { google: { thought_signature: foreignSignature } };
   return said;
 }
+
+/** Whether the server no longer has the sound of an answer. */
+const isLost = ({ id, expires_at: until }: JsonObject, { compat }: ChatRoom): boolean =>
+  compat.lostAudio.includes(String(id)) || (typeof until === "number" && until <= compat.audioExpiredAt);
 
 /** The text, if this server takes it beside calls. */
 function sentText({ text, calls }: Said, { target, compat, warn }: ChatRoom): string {
