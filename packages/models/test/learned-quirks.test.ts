@@ -1006,6 +1006,10 @@ describe("a model that has learnt a quirk", () => {
     ["a gateway's", "Streaming is not supported for this model"],
     ["Cerebras'", '"stream=true" with structured outputs is currently not supported for reasoning models.'],
     ["llama.cpp's", "Cannot use tools with stream", 500],
+    [
+      "OpenAI's, of a format of sound",
+      "Unsupported value: 'audio.format' does not support 'wav' when stream=true. Supported values are: 'pcm16'.",
+    ],
   ])(
     "requests complete answers if streams are not supported, and says so once: %s",
     async (_whose, message, status = 400) => {

@@ -1,6 +1,8 @@
 // The room of refusals about a file in the history: an image that is too large, one too many, broken, or in a place where
 // this server accepts none; a sound or a video that it cannot decode, or whose kind of part it does not know. It stays in the history, so every later request would be refused as well (F117, F118).
 
+import { lostFileWords } from "../transport/error-words.ts";
+
 const file: RegExp =
   /(?:\b|(?<=\binvalid_))images?(?:_(?:urls?|format|parse_error))?\b|\binline_data\b|\bpdfs?\b|\bpdf pages\b|\bdocuments\b|\bmedia(?= (?:exceeds|(?:file )?size|is too)\b)|\binput_(?:image|file|audio)\b|\bmultimodal\b|\bvision\b|\b(?:image|document) input\b|(?<![-_]|\boutput |\bmodalit(?:y|ies)\b[^.{}]{0,40})\b(?:audio|video)s?\b(?![-_]| (?:output|generation)\b)|\bcontent\[\]\.type\b|\bpart type\b|\binput tag [`'"\\]*\w*(?:file|image|audio|video)\w*|(?<!response[ _])\bmime[ _]?types?\b|\bfile ur[il]\b|\bcontent from the provided url\b|\bthe document has\b/i;
 const refused: RegExp =
@@ -44,6 +46,7 @@ export function refusesFiles(said: string): boolean {
     codes.test(words) ||
     sides.test(words) ||
     unread.test(words) ||
+    lostFileWords.test(words) ||
     failsFile(words)
   );
 }

@@ -2,8 +2,8 @@
 // `messages.1.member.content.2.member.image`.
 //
 // The path is looked up in the request as it was sent, and the file there is recognised by its bytes or its URL, so that
-// encoding need not be reversed. If the refusal names no path, or one with several files, all files are meant; or the only
-// one that is a sound, or a video, if it complains about that.
+// encoding need not be reversed. If the refusal names no path, or one with several files, all files are meant; or only the
+// one whose address it contains, or the only sound or video, if it complains about that.
 
 import { type FilePart, type MessageList, type Repair, repairOfFile } from "@rondo/core";
 import { typeOfFile } from "../codecs/media-types.ts";
@@ -27,9 +27,33 @@ export function refusedFile(words: string, sent: string, messages: MessageList):
     if (found.size === 1) return [...found][0];
     if (found.size === 0 && leftOut.test(JSON.stringify(thing) ?? "")) return undefined;
   }
+  const named = namedIn(complaint, messages);
+  if (named !== undefined) return named;
   const kind = refusedKind(complaint);
   return kind === undefined ? "files" : ofKind(kind, messages);
 }
+
+/** The repair that leaves out the only file whose address a refusal contains, or the name at the end of that address. */
+function namedIn(complaint: string, messages: MessageList): Repair | undefined {
+  const whole = new Set<Repair>();
+  const byName = new Set<Repair>();
+  for (const { content } of messages)
+    for (const part of content) {
+      if (part.type !== "file" || part.url === undefined) continue;
+      const name =
+        part.url
+          .replace(/[?#].*$/s, "")
+          .split("/")
+          .at(-1) ?? "";
+      if (complaint.includes(part.url)) whole.add(repairOfFile(part));
+      else if (name.length >= leastName && complaint.includes(name)) byName.add(repairOfFile(part));
+    }
+  const found = whole.size > 0 ? whole : byName;
+  return found.size === 1 ? [...found][0] : undefined;
+}
+
+/** A shorter name may be a word of the refusal itself. */
+const leastName = 8;
 
 /** The repair that leaves out the only file of a kind, or all files if it has several. Undefined if it has none. */
 function ofKind(kind: string, messages: MessageList): Repair | undefined {

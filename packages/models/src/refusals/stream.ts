@@ -7,7 +7,7 @@ import type { ErrorResponse } from "../codec.ts";
 import { complaintOf } from "./complaint.ts";
 
 const noStream: RegExp =
-  /must be verified to stream this model|['`"\\]+stream['`"\\]+ does not support true|(?:not|n't) support tool use in streaming mode|(?:not|n't) support streaming|unsupported for streaming|\bstreaming is (?:currently )?(?:not supported|unsupported)|\bcannot use tools with stream\b|\bstream[`'"\\]* ?= ?[`'"\\]*true\b[^{}]{0,60}not supported/i;
+  /must be verified to stream this model|['`"\\]+stream['`"\\]+ does not support true|(?:not|n't) support tool use in streaming mode|(?:not|n't) support streaming|unsupported for streaming|\bstreaming is (?:currently )?(?:not supported|unsupported)|\bcannot use tools with stream\b|(?:not|n't) support\b[^{}]{0,40}\bwhen stream ?= ?true\b|\bstream[`'"\\]* ?= ?[`'"\\]*true\b[^{}]{0,60}not supported/i;
 
 /** Whether a refusal complains that a stream was requested. llama.cpp answers with a 500. */
 export const refusesStream = ({ status, body }: ErrorResponse): boolean =>

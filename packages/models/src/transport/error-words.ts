@@ -225,6 +225,9 @@ export const permissionWords: RegExp = phrases(
   /\bmatching your (?:data policy|guardrail)/,
 );
 
+/** A file that the provider has deleted, or that another account stored: Google answers with a 403 two days after an upload. */
+export const lostFileWords: RegExp = phrases(/\baccess the file \S+ or it may not exist\b/);
+
 /** Something that the model or its server cannot do at all: tools, files, streams, schemas. */
 export const capabilityWords: RegExp = phrases(
   /\bunsupported param(?:eter)?(?:\(s\))?: [`'"]?tools\b/,

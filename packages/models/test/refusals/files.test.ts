@@ -460,3 +460,39 @@ describe("a refusal about sound or about videos", () => {
     expect(repairOf(openaiChat, words)).not.toBe("files");
   });
 });
+
+describe("an address that a refusal contains", () => {
+  const at = (url: string): FilePart => ({ type: "file", mediaType: "image/png", url });
+  const [one, other, stored] = [
+    at("https://x.invalid/1/image.png?sig=a"),
+    at("https://x.invalid/2/image.png?sig=b"),
+    at("https://generativelanguage.googleapis.com/v1beta/files/rmqf9ixp1r0v"),
+  ];
+  const messages: Message[] = [{ role: "user", content: [one, other, stored] }];
+
+  it.each([
+    ["Error while downloading https://x.invalid/1/image.png?sig=a. Upstream status code: 403.", one],
+    ["You do not have permission to access the File rmqf9ixp1r0v or it may not exist.", stored],
+  ])("means that file alone: %s", (words, file) => {
+    expect(refusedFile(words, "{}", messages)).toBe(repairOfFile(file));
+  });
+
+  it.each(["Timeout while downloading image.png", "Error while downloading https://x.invalid/3"])(
+    "that is no file's, or several files', means all of them: %s",
+    (words) => {
+      expect(refusedFile(words, "{}", messages)).toBe("files");
+    },
+  );
+
+  it("is looked for in Google's 403, which is no matter of the account", () => {
+    const message = "You do not have permission to access the File rmqf9ixp1r0v or it may not exist.";
+    const error = { code: 403, message, status: "PERMISSION_DENIED" };
+    const told = googleGenerativeAi.errorOf({
+      status: 403,
+      header: () => null,
+      body: JSON.stringify({ error }),
+    });
+    expect(told).toMatchObject({ kind: "invalid_request", repair: "files", retryable: false });
+    expect(told.message).not.toMatch(/account/);
+  });
+});
