@@ -76,6 +76,15 @@ const soundIn = (data: string): string | undefined => {
 const typeIn = (data: string, known: typeof beginnings): string | undefined =>
   known.find(([beginning]) => beginning.test(data))?.[1];
 
+/** Types whose files always begin in one of the known ways. */
+const withBeginning: RegExp = /^(?:image\/(?:png|jpeg|gif|webp)|audio\/(?:wav|ogg|flac)|application\/pdf)$/;
+
+/** Whether a file's bytes are nothing that it could be: a text, say, in a file that is called a sound. */
+export function isMisnamed({ mediaType, data }: Pick<FilePart, "mediaType" | "data">): boolean {
+  if (typeof data !== "string" || !withBeginning.test(knownType(mediaType))) return false;
+  return typeIn(data, beginnings) === undefined && typeIn(data, soundBeginnings) === undefined;
+}
+
 /** The media type under the name that providers know; that of any text begins with `text/`. Samples without a header keep their rate. */
 export function knownType(mediaType: string): string {
   if (bareSamples.test(mediaType)) return mediaType.replaceAll(/\s+/g, "");

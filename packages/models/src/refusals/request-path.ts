@@ -6,7 +6,7 @@
 // one whose address it contains, or the only sound or video, if it complains about that.
 
 import { type FilePart, type MessageList, type Repair, repairOfFile } from "@rondo/core";
-import { typeOfFile } from "../codecs/media-types.ts";
+import { isMisnamed, typeOfFile } from "../codecs/media-types.ts";
 import { complaintOf } from "./complaint.ts";
 import { refusedKind } from "./files.ts";
 
@@ -62,6 +62,13 @@ function ofKind(kind: string, messages: MessageList): Repair | undefined {
     for (const part of content)
       if (part.type === "file" && typeOfFile(part).startsWith(`${kind}/`)) found.add(repairOfFile(part));
   return found.size > 1 ? "files" : [...found][0];
+}
+
+/** The repair that leaves out the first file whose bytes are not what it is called; undefined if there is none. */
+export function misnamedFile(messages: MessageList): Repair | undefined {
+  for (const { content } of messages)
+    for (const part of content) if (part.type === "file" && isMisnamed(part)) return repairOfFile(part);
+  return undefined;
 }
 
 /** The note that replaces a file that was left out. */

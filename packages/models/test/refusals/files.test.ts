@@ -12,7 +12,7 @@ import { openaiChat } from "../../src/codecs/openai-chat.ts";
 import { openaiResponses } from "../../src/codecs/openai-responses.ts";
 import type { Codec } from "../../src/index.ts";
 import { fewerFiles } from "../../src/refusals/file-count.ts";
-import { refusedFile } from "../../src/refusals/request-path.ts";
+import { misnamedFile, refusedFile } from "../../src/refusals/request-path.ts";
 import { expectValid, rows, serve, weather } from "../end-to-end/stack.ts";
 
 const origin = { api: "scripted", provider: "scripted", model: "scripted" };
@@ -89,6 +89,10 @@ describe("a refusal about a file in the history is recognised", () => {
       "The video modality input does not meet the requirements because: the range of sequence images should be (4, 512).",
     ],
     [googleGenerativeAi, "Unable to process input audio."],
+    [
+      googleGenerativeAi,
+      "* GenerateContentRequest.contents[0].parts[1].inline_data.mime_type: MIME type must be image/png or image/jpeg.",
+    ],
     [googleGenerativeAi, "The video is corrupted or has 0 frames."],
     [openaiChat, "messages[1]: content should be a string or a list"],
     [
@@ -458,6 +462,39 @@ describe("a refusal about sound or about videos", () => {
     "The requested combination of response modalities (AUDIO) is not supported by the model.",
   ])("is no refusal of what the model is to say or be called: %s", (words) => {
     expect(repairOf(openaiChat, words)).not.toBe("files");
+  });
+});
+
+describe("a refusal that says nothing", () => {
+  const file = (mediaType: string, data: string): FilePart => ({ type: "file", mediaType, data });
+  const text = btoa("Test audio file content");
+
+  it.each([
+    ["audio/x-wav", text],
+    ["audio/ogg", text],
+    ["image/png", text],
+    ["application/pdf", text],
+  ])("means the first file that is not what it is called: %s", (mediaType, data) => {
+    const good = file("image/png", "iVBORw0KGgo=");
+    const misnamed = file(mediaType, data);
+    expect(misnamedFile([{ role: "user", content: [good, misnamed, file("audio/flac", text)] }])).toBe(
+      repairOfFile(misnamed),
+    );
+  });
+
+  it.each([
+    ["audio/wav", "UklGRiQAAABXQVZF"],
+    ["audio/wav", "SUQzBAAA"],
+    ["audio/wav", "//uQxAAA"],
+    // These begin in ways that are not listed.
+    ["audio/mpeg", text],
+    ["audio/pcm", text],
+    ["video/mp4", text],
+    ["text/plain", text],
+  ])("means no file that may be what it is called: %s", (mediaType, data) => {
+    expect(misnamedFile([{ role: "user", content: [file(mediaType, data)] }])).toBeUndefined();
+    const stored: FilePart = { type: "file", mediaType, url: "https://x.invalid/a" };
+    expect(misnamedFile([{ role: "user", content: [stored] }])).toBeUndefined();
   });
 });
 
