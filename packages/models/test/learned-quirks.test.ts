@@ -272,6 +272,22 @@ describe("a refusal reveals a quirk", () => {
     expect(of({ message }, { nativeItems: false })).toBeUndefined();
   });
 
+  it.each(["Expected container_id: cntr_6a", "Container with id 'cntr_6a' not found."])(
+    "a container no longer exists: %s",
+    (message) => {
+      const of = toldBy(openaiResponses);
+      expect(of({ message })).toEqual({ lostContainers: ["cntr_6a"] });
+      expect(of({ message }, { lostContainers: ["cntr_5"] })).toEqual({
+        lostContainers: ["cntr_5", "cntr_6a"],
+      });
+      expect(of({ message }, { lostContainers: ["cntr_6a"] })).toBeUndefined();
+      const many = Array.from({ length: 150 }, (_, at) => `cntr_x${at}`);
+      expect(
+        (of({ message }, { lostContainers: many }) as { lostContainers: string[] }).lostContainers,
+      ).toHaveLength(100);
+    },
+  );
+
   it("an item of ours that is refused is none of a server's tool", () => {
     const of = toldBy(openaiResponses);
     expect(
