@@ -22,6 +22,7 @@ const checks: { readonly [protocol in Protocol]: (body: string, one: Case) => re
       objectArguments: refusesTexts(one),
       reasoningParts: one.provider === "databricks",
       thinkingFirst: one.provider === "mistral",
+      videos: /^(?:alibaba|openrouter|sglang|vllm)$/.test(one.provider),
     }),
   "openai-responses": (body) => checkOpenaiResponsesRequest(body),
 };

@@ -6,6 +6,7 @@ import type { Codec, WireRequest } from "../src/codec.ts";
 import { anthropicMessages } from "../src/codecs/anthropic-messages.ts";
 import { bedrockConverse } from "../src/codecs/bedrock-converse.ts";
 import { googleGenerativeAi } from "../src/codecs/google-generative-ai.ts";
+import { knownType, typeOfFile } from "../src/codecs/media-types.ts";
 import { ollamaChat } from "../src/codecs/ollama-chat.ts";
 import { openaiChat } from "../src/codecs/openai-chat.ts";
 import { openaiResponses } from "../src/codecs/openai-responses.ts";
@@ -188,3 +189,34 @@ describe.each(protocols.filter(([name]) => /Anthropic|Chat|Responses|Ollama/.tes
     });
   },
 );
+
+describe("the media type of a sound", () => {
+  it.each([
+    ["audio/mpeg", "UklGRiQAAABXQVZF", "audio/wav"],
+    ["audio/wav", "T2dnUwAC", "audio/ogg"],
+    ["audio/wav", "ZkxhQwAA", "audio/flac"],
+    ["audio/wav", "SUQzBAAA", "audio/mpeg"],
+    ["audio/wav", "//uQxAAA", "audio/mpeg"],
+    ["audio/wav", "//FQgAAA", "audio/aac"],
+    ["audio/wav", "AAAAHGZ0eXBpc29t", "audio/mp4"],
+    ["audio/ogg", "GkXfo59C", "audio/webm"],
+    ["application/octet-stream", "AAAAHGZ0eXBNNEEg", "audio/mp4"],
+    ["application/octet-stream", "GkXfo59C", "application/octet-stream"],
+    ["video/mp4", "UklGRiQAAABXQVZF", "video/mp4"],
+    // What begins like an icon is samples without a header.
+    ["audio/pcm;rate=16000", "AAABAAIAAwA=", "audio/pcm;rate=16000"],
+    ["audio/wav", "AAABAAIAAwA=", "audio/wav"],
+  ])("called %s with the bytes %s is %s", (mediaType, data, type) => {
+    expect(typeOfFile({ mediaType, data })).toBe(type);
+  });
+
+  it.each([
+    ["audio/x-wav", "audio/wav"],
+    ["audio/ogg; codecs=opus", "audio/ogg"],
+    ["audio/L16; codec=pcm; rate=24000", "audio/L16;codec=pcm;rate=24000"],
+    ["audio/pcm;rate=16000", "audio/pcm;rate=16000"],
+    ["audio/pcm", "audio/pcm"],
+  ])("%s is told as %s: samples without a header need their rate", (told, known) => {
+    expect(knownType(told)).toBe(known);
+  });
+});

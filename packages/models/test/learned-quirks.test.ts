@@ -147,6 +147,7 @@ describe("a refusal reveals a quirk", () => {
     "Assistant response prefill is incompatible with enable_thinking.",
     "Cannot set `add_generation_prompt` to True when the last message is from the assistant.",
     "Cannot have 2 or more assistant messages at the end of the list.",
+    "Requests ending with a model turn are not supported unless the last part is a function response.",
   ])("the last message must not be an answer: %s", (message) => {
     expect(told({ message })).toEqual({ noAssistantLast: true });
     expect(told({ message }, { noAssistantLast: true })).toBeUndefined();
@@ -271,6 +272,22 @@ describe("a refusal reveals a quirk", () => {
     expect(of({ message }, { nativeItems: false })).toBeUndefined();
   });
 
+  it.each(["Expected container_id: cntr_6a", "Container with id 'cntr_6a' not found."])(
+    "a container no longer exists: %s",
+    (message) => {
+      const of = toldBy(openaiResponses);
+      expect(of({ message })).toEqual({ lostContainers: ["cntr_6a"] });
+      expect(of({ message }, { lostContainers: ["cntr_5"] })).toEqual({
+        lostContainers: ["cntr_5", "cntr_6a"],
+      });
+      expect(of({ message }, { lostContainers: ["cntr_6a"] })).toBeUndefined();
+      const many = Array.from({ length: 150 }, (_, at) => `cntr_x${at}`);
+      expect(
+        (of({ message }, { lostContainers: many }) as { lostContainers: string[] }).lostContainers,
+      ).toHaveLength(100);
+    },
+  );
+
   it("an item of ours that is refused is none of a server's tool", () => {
     const of = toldBy(openaiResponses);
     expect(
@@ -376,6 +393,25 @@ describe("a refusal reveals a quirk", () => {
   ])("a tool message may not have files: %j", (error) => {
     expect(told(error, { toolImages: true })).toEqual({ toolImages: false });
     expect(told(error) ?? {}).not.toHaveProperty("toolImages");
+  });
+
+  it("what was spoken is lost, and with it what had expired when the server said so", () => {
+    const error = refusal({ message: "Assistant audio audio_6a not found.", code: "audio_not_found" });
+    const lost = (date: string | null, compat: object = {}): object | undefined =>
+      openaiChat.learned?.(
+        { ...error, status: 400, header: () => date },
+        { origin: { api: "openai-chat", provider: "p", model: "m" }, facts: {}, compat: compat as never },
+      );
+    expect(lost(null)).toEqual({ lostAudio: ["audio_6a"], audioExpiredAt: 0 });
+    const date = "Mon, 30 Nov 2026 19:47:33 GMT";
+    const minute = Date.UTC(2026, 10, 30, 19, 47) / 1000;
+    expect(lost(date)).toEqual({ lostAudio: ["audio_6a"], audioExpiredAt: minute });
+    expect(lost(date, { lostAudio: ["audio_5"], audioExpiredAt: minute + 60 })).toEqual({
+      lostAudio: ["audio_5", "audio_6a"],
+      audioExpiredAt: minute + 60,
+    });
+    const many = Array.from({ length: 150 }, (_, at) => `audio_x${at}`);
+    expect((lost(null, { lostAudio: many }) as { lostAudio: string[] }).lostAudio).toHaveLength(100);
   });
 
   it("calls must be signed", () => {
@@ -758,8 +794,8 @@ describe("a refusal by Converse reveals", () => {
   });
 });
 
-const refused = (error: object): ReturnType<typeof raw> =>
-  raw(refusal(error).body, { status: 400, headers: { "content-type": "application/json" } });
+const refused = (error: object, status = 400): ReturnType<typeof raw> =>
+  raw(refusal(error).body, { status, headers: { "content-type": "application/json" } });
 
 /** The same inside of a stream that had begun, of a server that speaks Chat Completions or Google's protocol. */
 const inside = (error: object): readonly { event?: string; data: Json }[] => [{ data: { error } as never }];
@@ -977,18 +1013,24 @@ describe("a model that has learnt a quirk", () => {
     ]);
   });
 
-  it.each([
+  it.each<[whose: string, message: string, status?: number]>([
     [
       "OpenAI's, of an account",
       "Your organization must be verified to stream this model. Please go to: https://x",
     ],
     ["OpenAI's, of a model", "Unsupported value: 'stream' does not support true with this model."],
     ["a gateway's", "Streaming is not supported for this model"],
+    ["Cerebras'", '"stream=true" with structured outputs is currently not supported for reasoning models.'],
+    ["llama.cpp's", "Cannot use tools with stream", 500],
+    [
+      "OpenAI's, of a format of sound",
+      "Unsupported value: 'audio.format' does not support 'wav' when stream=true. Supported values are: 'pcm16'.",
+    ],
   ])(
     "requests complete answers if streams are not supported, and says so once: %s",
-    async (_whose, message) => {
+    async (_whose, message, status = 400) => {
       const wire = await serve([
-        refused({ code: "unsupported_value", param: "stream", message }),
+        refused({ code: "unsupported_value", param: "stream", message }, status),
         say("one"),
         say("two"),
       ]);

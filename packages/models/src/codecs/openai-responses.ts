@@ -100,6 +100,13 @@ const unknownMember: RegExp =
 const refusedNative: RegExp =
   /\binput\[\d+\]\.action\b|\bmissing field [`'"\\]*queries\b|\bmissing required parameter: [`'"\\]*input\[\d+\]\.id\b|\binput\[\d+\]\.id\b[^{}]{0,200}\bexpected an id that begins with\b|\b(?:invalid value|unknown variant):? [`'"\\]*(?:(?:web_search|file_search|code_interpreter|computer|image_generation|mcp|tool_search|local_shell|shell)_call(?:_output)?|tool_search_output|mcp_list_tools)\b/i;
 
+/** A container that OpenAI's tools ran in, and that no longer exists. */
+const noContainer: RegExp =
+  /\bexpected container_id:? [`'"\\]*(cntr_\w+)|\bcontainer\b[^{}]{0,30}\b(cntr_\w+)[^{}]{0,30}\b(?:not found|(?:has |is )?expired)\b/i;
+
+/** How many of them are remembered. */
+const mostLost = 100;
+
 /** Fields that are sent by default, but that a server may not know. */
 const unknownField: RegExp =
   /(?:unknown|unsupported|unrecogni[sz]ed|extra_forbidden)[^{}]{0,40}[`'"](store|include)[`'"]|\bnot supported: (store|include)\b|(?:^|[`'" ])(store|include)[`'"]*(?:: extra inputs| (?:is )?not (?:supported|permitted|allowed))/i;
@@ -118,9 +125,13 @@ const textResults: RegExp =
 
 /** The quirks that a refusal reveals: what every later request would be refused for as well. */
 function learned({ status, body }: ErrorResponse, target: Target): Target["compat"] {
-  if (![400, 422, 500].includes(status)) return undefined;
+  if (![400, 404, 422, 500].includes(status)) return undefined;
   const compat = responsesCompat(target);
   const words = complaintOf(body);
+  const container = noContainer.exec(words)?.slice(1).find(Boolean);
+  if (container !== undefined && !compat.lostContainers.includes(container))
+    return { ...target.compat, lostContainers: [...compat.lostContainers, container].slice(-mostLost) };
+  if (status === 404) return undefined;
   const local = learnedOfTemplate(words, compat);
   if (local !== undefined) return { ...target.compat, ...local };
   if (status === 500) return undefined;

@@ -40,7 +40,8 @@ function repairIn(error: RondoError, status: number, body: string): Repair | und
   if (status === 500 && failsGrammar(words)) return "schema";
   if (status === 500 && failsFile(words)) return "files";
   // Gateways may give a refusal a status of their own, such as 500 or 502.
-  if (error.kind !== "invalid_request" || ![400, 404, 412, 422, 500, 502].includes(status)) return undefined;
+  if (error.kind !== "invalid_request" || ![400, 403, 404, 412, 422, 500, 502].includes(status))
+    return undefined;
   if (refusesReasoning(words)) return "reasoning";
   if (refusesFiles(words)) return "files";
   if (refusesSchema(words)) return "schema";

@@ -111,6 +111,7 @@ const vendors: { readonly [name in Exclude<HostedServer, ModelHost>]: Compatible
     hosts: ["api.z.ai", "open.bigmodel.cn"],
     keyVariables: ["ZAI_API_KEY", "ZHIPU_API_KEY"],
     compat: {
+      videos: "video_url",
       maxTokensField: "max_tokens",
       needsUser: true,
       echoReasoning: "reasoning_content",
@@ -140,6 +141,7 @@ const vendors: { readonly [name in Exclude<HostedServer, ModelHost>]: Compatible
     hosts: ["api.moonshot.ai", "api.moonshot.cn"],
     keyVariables: ["MOONSHOT_API_KEY", "KIMI_API_KEY"],
     compat: {
+      videos: "video_url",
       affinity: "prompt_cache_key",
       maxTokensField: "max_tokens",
       // Its models think on from all that they have thought (K2.7 and later), or leave out what was before the last question.
@@ -184,6 +186,9 @@ const vendors: { readonly [name in Exclude<HostedServer, ModelHost>]: Compatible
     hosts: ["dashscope-intl.aliyuncs.com", "dashscope.aliyuncs.com", "dashscope-us.aliyuncs.com"],
     keyVariables: ["DASHSCOPE_API_KEY", "ALIBABA_API_KEY"],
     compat: {
+      audioFormats: ["wav", "mp3", "aac", "amr", "3gp"],
+      audioUrls: true,
+      videos: "video_url",
       maxTokensField: "max_tokens",
       needsUser: true,
       nullContent: false,

@@ -65,6 +65,7 @@ export const modelHosts: { readonly [name in ModelHost]: CompatibleServer } = {
     hosts: ["api.together.xyz", "api.together.ai"],
     keyVariables: ["TOGETHER_API_KEY", "TOGETHER_AI_API_KEY"],
     compat: {
+      videos: "video_url",
       maxTokensField: "max_tokens",
       topK: true,
       thinkTags: "leading",
@@ -110,6 +111,8 @@ export const modelHosts: { readonly [name in ModelHost]: CompatibleServer } = {
     keyVariables: ["OPENROUTER_API_KEY"],
     headers: { "x-title": "Rondo" },
     compat: {
+      audioFormats: ["wav", "mp3", "aiff", "aac", "ogg", "flac", "m4a"],
+      videos: "video_url",
       affinity: "x-session-id",
       maxTokensField: "max_tokens",
       topK: true,
@@ -138,6 +141,7 @@ export const modelHosts: { readonly [name in ModelHost]: CompatibleServer } = {
     hosts: ["siliconflow.com", "siliconflow.cn"],
     keyVariables: ["SILICONFLOW_API_KEY"],
     compat: {
+      videos: "video_url",
       maxTokensField: "max_tokens",
       topK: true,
       echoReasoning: "reasoning_content",

@@ -29,6 +29,7 @@ export const selfHostedServers: { readonly [name in SelfHostedServer]: Compatibl
     hosts: [],
     keyVariables: ["LITELLM_API_KEY", "LITELLM_MASTER_KEY"],
     compat: {
+      videos: "file",
       maxTokensField: "max_tokens",
       nullContent: false,
       toolsWithHistory: true,
@@ -58,6 +59,8 @@ export const selfHostedServers: { readonly [name in SelfHostedServer]: Compatibl
     hosts: [],
     keyVariables: [],
     compat: {
+      audioFormats: ["wav", "mp3", "flac", "ogg"],
+      videos: "video_url",
       ...templated,
       reasoningParam: "chat_template_kwargs",
       options: ["chat_template_kwargs", "guided_json", "repetition_penalty", "min_p"],
@@ -73,6 +76,8 @@ export const selfHostedServers: { readonly [name in SelfHostedServer]: Compatibl
     hosts: [],
     keyVariables: [],
     compat: {
+      audioFormats: ["wav", "mp3", "flac", "ogg"],
+      videos: "video_url",
       ...templated,
       reasoningParam: "chat_template_kwargs",
       options: ["chat_template_kwargs", "separate_reasoning", "regex", "min_p"],
@@ -117,6 +122,7 @@ export const unknownServer: CompatibleServer = {
   hosts: [],
   keyVariables: [],
   compat: {
+    videos: "video_url",
     maxTokensField: "max_tokens",
     systemFirstOnly: true,
     alternate: true,

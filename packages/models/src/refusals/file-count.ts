@@ -15,6 +15,9 @@ const counting: RegExp = new RegExp(
 /** Numbers, except those of sizes. */
 const numbers: RegExp = /\b[1-9]\d*\b(?! ?(?:px|pixels?|bytes?|[kmg]i?b|pages?|tokens?)\b)/gi;
 
+/** No file of that kind is accepted at all: vLLM, started with a limit of zero. */
+const none: RegExp = /^(?:at most|up to|maximum (?:of|is)) 0 /i;
+
 /** Claude accepts only smaller images if there are more than some number, and all of them may be too large (F118). */
 const many: RegExp = /\bmany-image requests\b/i;
 const fewImages = 20;
@@ -26,7 +29,7 @@ export function fewerFiles(words: string, messages: MessageList): Repair | undef
   for (const { content } of messages) for (const { type } of content) if (type === "file") count += 1;
   if (many.test(complaint)) return count > fewImages ? `files.last.${fewImages}` : undefined;
   const [said] = counting.exec(complaint) ?? [];
-  if (said === undefined) return undefined;
+  if (said === undefined || none.test(said)) return undefined;
   const allowed = Number(/> (\d+)/.exec(said)?.[1] ?? Math.min(...(said.match(numbers) ?? []).map(Number)));
   const kept = allowed < count ? allowed : Math.floor(count / 2);
   return kept > 0 ? `files.last.${kept}` : "files";

@@ -6,7 +6,8 @@
 import { errorWith, type ModelRequest, type Repair, type RondoError } from "@rondo/core";
 import type { WireRequest } from "../codec.ts";
 import { fewerFiles } from "./file-count.ts";
-import { refusedFile } from "./request-path.ts";
+import { saysNothing } from "./files.ts";
+import { misnamedFile, refusedFile } from "./request-path.ts";
 
 /** Members and values that are reasoning or request it, in any protocol. Inside strings their quotes are escaped. */
 const reasons: RegExp =
@@ -30,6 +31,8 @@ export function forRequest(
     return errorWith(error, {
       repair: fewerFiles(words, asked.messages) ?? refusedFile(words, wire.body, asked.messages),
     });
+  if (repair === undefined && error.kind === "invalid_request" && saysNothing.test(words))
+    return errorWith(error, { repair: misnamedFile(asked.messages) });
   const stays =
     (repair === "reasoning" && !reasons.test(wire.body)) ||
     (repair === "schema" && asked.outputSchema === undefined) ||

@@ -2,28 +2,73 @@
 // `messages.1.member.content.2.member.image`.
 //
 // The path is looked up in the request as it was sent, and the file there is recognised by its bytes or its URL, so that
-// encoding need not be reversed. If the refusal names no path, or one with several files, all files are meant.
+// encoding need not be reversed. If the refusal names no path, or one with several files, all files are meant; or only the
+// one whose address it contains, or the only sound or video, if it complains about that.
 
 import { type FilePart, type MessageList, type Repair, repairOfFile } from "@rondo/core";
+import { isMisnamed, typeOfFile } from "../codecs/media-types.ts";
 import { complaintOf } from "./complaint.ts";
+import { refusedKind } from "./files.ts";
 
 /** A path up to the last list item: what is wrong inside that item (its format, say) is not another file. */
 const place: RegExp = /\b(messages|contents|input)((?:(?:\.[a-z_]\w*)*(?:\.\d+|\[\d+\]))+)/gi;
 
 /**
- * The repair that leaves out the file at the path in a refusal; all files if it names none. Undefined if a file was already
- * left out there: what is refused now is not a file.
+ * The repair that leaves out the file at the path in a refusal; all files, or the only one of its kind, if it names none.
+ * Undefined if a file was already left out there, or there is none of that kind: what is refused is not a file.
  */
 export function refusedFile(words: string, sent: string, messages: MessageList): Repair | undefined {
   let body: unknown;
-  for (const [, root = "", path = ""] of complaintOf(words).matchAll(place)) {
+  const complaint = complaintOf(words);
+  for (const [, root = "", path = ""] of complaint.matchAll(place)) {
     body ??= JSON.parse(sent);
     const thing = thingAt(member(body, root), path);
     const found = filesAt(thing, messages);
     if (found.size === 1) return [...found][0];
     if (found.size === 0 && leftOut.test(JSON.stringify(thing) ?? "")) return undefined;
   }
-  return "files";
+  const named = namedIn(complaint, messages);
+  if (named !== undefined) return named;
+  const kind = refusedKind(complaint);
+  return kind === undefined ? "files" : ofKind(kind, messages);
+}
+
+/** The repair that leaves out the only file whose address a refusal contains, or the name at the end of that address. */
+function namedIn(complaint: string, messages: MessageList): Repair | undefined {
+  const whole = new Set<Repair>();
+  const byName = new Set<Repair>();
+  for (const { content } of messages)
+    for (const part of content) {
+      if (part.type !== "file" || part.url === undefined) continue;
+      const name =
+        part.url
+          .replace(/[?#].*$/s, "")
+          .split("/")
+          .at(-1) ?? "";
+      if (complaint.includes(part.url)) whole.add(repairOfFile(part));
+      else if (name.length >= leastName && complaint.includes(name)) byName.add(repairOfFile(part));
+    }
+  const found = whole.size > 0 ? whole : byName;
+  return found.size === 1 ? [...found][0] : undefined;
+}
+
+/** A shorter name may be a word of the refusal itself. */
+const leastName = 8;
+
+/** The repair that leaves out the only file of a kind, or all files if it has several. Undefined if it has none. */
+function ofKind(kind: string, messages: MessageList): Repair | undefined {
+  const found = new Set<Repair>();
+  for (const { content } of messages)
+    for (const part of content)
+      if (part.type === "file" && typeOfFile(part).startsWith(`${kind}/`)) found.add(repairOfFile(part));
+  return found.size > 1 ? "files" : [...found][0];
+}
+
+/** The repair that leaves out the first file whose bytes are not what it is called; undefined if there is none. */
+export function misnamedFile(messages: MessageList): Repair | undefined {
+  for (const { content } of messages)
+    for (const part of content) if (part.type === "file" && isMisnamed(part)) return repairOfFile(part);
+  return undefined;
 }
 
 /** The note that replaces a file that was left out. */

@@ -12,10 +12,10 @@ export const refusesLaterSystem: RegExp =
 
 /**
  * The history ends with an answer, which a server takes for the beginning of the next one (F127): the phrases of Mistral,
- * of DeepSeek, of Claude behind a gateway, and of templates with thinking.
+ * of DeepSeek, of Claude and Gemini behind a gateway, and of templates with thinking.
  */
 export const refusesAnswerLast: RegExp =
-  /expected last role user or tool\b|\blast message\b[^{}]{0,60}\b(?:must|should) (?:be|have|come)\b[^{}]{0,40}\buser\b|\bmust end (?:with|in) (?:a |an )?[`'"\\]*user\b|\bnot support (?:assistant |response |message )*prefill|\bprefill(?:ing)? is (?:not (?:supported|allowed)|unsupported|incompatible)|\blast message is from the assistant\b|\bassistant messages at the end\b/i;
+  /expected last role user or tool\b|\blast message\b[^{}]{0,60}\b(?:must|should) (?:be|have|come)\b[^{}]{0,40}\buser\b|\bmust end (?:with|in) (?:a |an )?[`'"\\]*user\b|\bnot support (?:assistant |response |message )*prefill|\bprefill(?:ing)? is (?:not (?:supported|allowed)|unsupported|incompatible)|\blast message is from the assistant\b|\bassistant messages at the end\b|\bending with an? (?:model|assistant) turn\b/i;
 
 /** Two messages of one role are adjacent, which a template or an old server does not accept. */
 export const refusesNeighbours: RegExp =

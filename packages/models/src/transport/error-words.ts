@@ -225,6 +225,9 @@ export const permissionWords: RegExp = phrases(
   /\bmatching your (?:data policy|guardrail)/,
 );
 
+/** A file that the provider has deleted, or that another account stored: Google answers with a 403 two days after an upload. */
+export const lostFileWords: RegExp = phrases(/\baccess the file \S+ or it may not exist\b/);
+
 /** Something that the model or its server cannot do at all: tools, files, streams, schemas. */
 export const capabilityWords: RegExp = phrases(
   /\bunsupported param(?:eter)?(?:\(s\))?: [`'"]?tools\b/,
@@ -235,6 +238,7 @@ export const capabilityWords: RegExp = phrases(
   /\btool call parser not given\b/,
   /\bnot support parameters: [[{][`'"]*tools\b/,
   /tools param requires --jinja/,
+  /\bcannot use tools with stream\b/,
   /missing data required for image/,
   // Ollama and LM Studio: the machine is too small for the model.
   /\brequires more system memory\b/,

@@ -23,6 +23,7 @@ import {
   goneWords,
   isOverflowText,
   keyWords,
+  lostFileWords,
   minuteQuotaWords,
   moneyWords,
   otherApiWords,
@@ -203,6 +204,8 @@ function kindOfForbidden(text: string, facts: ErrorFacts, codes: readonly string
   // Before the words about money: a filter's refusal may say "No credits were charged".
   if (filterWords.test(text)) return "content_filter";
   if (isSpent(text)) return "quota_exhausted";
+  // The account is not at fault, but the request: the file is gone.
+  if (lostFileWords.test(text)) return "invalid_request";
   return passingLimitWords.test(text) || familyIn(facts) === "rate_limit"
     ? limitKind(facts, codes)
     : "permission";

@@ -304,6 +304,34 @@ describe("parts", () => {
     ]);
   });
 
+  it("that are pieces of one sound become one file; what has a header, another rate or a signature is no piece of it", () => {
+    const raw = "audio/L16;codec=pcm;rate=24000";
+    const piece = (mimeType: string, bytes: string): { [key: string]: Json } => ({
+      inlineData: { mimeType, data: btoa(bytes) },
+    });
+    const sound = (mediaType: string, bytes: string, more: object = {}): object => ({
+      type: "file",
+      mediaType,
+      data: btoa(bytes),
+      ...more,
+    });
+    const heard = (...parts: Json[]): unknown =>
+      stream(...parts.map((part) => says(part)), ends("STOP")).message.content;
+    expect(heard(piece(raw, "abcd"), piece(raw, "efgh"), piece(raw, "i"))).toEqual([sound(raw, "abcdefghi")]);
+    expect(heard(piece("audio/wav", "a"), piece("audio/wav", "b"))).toHaveLength(2);
+    expect(heard(piece(raw, "a"), piece("audio/pcm;rate=8000", "b"))).toHaveLength(2);
+    expect(heard(piece(raw, "a"), { text: "x" }, piece(raw, "b"))).toEqual([
+      sound(raw, "a"),
+      { type: "text", text: "x" },
+      sound(raw, "b"),
+    ]);
+    expect(heard(piece(raw, "a"), { ...piece(raw, "b"), thoughtSignature: "S" }, piece(raw, "c"))).toEqual([
+      sound(raw, "a"),
+      sound(raw, "b", { opaque: { thoughtSignature: "S" } }),
+      sound(raw, "c"),
+    ]);
+  });
+
   it("get their sources as citations", () => {
     const groundingMetadata = {
       webSearchQueries: ["q"],

@@ -364,6 +364,65 @@ describe("Chat Completions requests", () => {
     expect(format(strict, { structuredOutput: "none" })).toBeUndefined();
   });
 
+  test("sound and videos are sent in the form that the server takes", () => {
+    const sent = (mediaType: string, held: object, compat: JsonObject = {}): unknown =>
+      chatBody([{ role: "user", content: [{ type: "file", mediaType, ...held }] }], compat).messages[0]!
+        .content;
+    const audio = (data: string, format: string): unknown => [
+      { type: "input_audio", input_audio: { data, format } },
+    ];
+    const many = { audioFormats: ["wav", "m4a", "ogg"] };
+    expect(sent("audio/mp4", { data: "AA==" }, many)).toEqual(audio("AA==", "m4a"));
+    expect(sent("audio/x-m4a", { data: "AA==" }, many)).toEqual(audio("AA==", "m4a"));
+    expect(sent("audio/opus", { data: "AA==" }, many)).toEqual(audio("AA==", "ogg"));
+    expect(sent("audio/mpeg", { data: "AA==" }, many)).toMatch(/left out: only wav, m4a, ogg are taken here/);
+    expect(sent("audio/vnd.wave", { data: "AA==" }, { audioUrls: true })).toEqual(
+      audio("data:audio/wav;base64,AA==", "wav"),
+    );
+    // The bytes tell better than the name: this one is a wave.
+    expect(sent("audio/mpeg", { data: "UklGRiQAAABXQVZF" })).toEqual(audio("UklGRiQAAABXQVZF", "wav"));
+    const film = "data:video/mp4;base64,AA==";
+    expect(sent("video/mp4", { data: "AA==" })).toMatch(/left out: videos are not taken here/);
+    expect(sent("video/mp4", { data: "AA==" }, { videos: "video_url" })).toEqual([
+      { type: "video_url", video_url: { url: film } },
+    ]);
+    expect(sent("video/mp4", { url: "https://a/b.mp4" }, { videos: "video_url" })).toEqual([
+      { type: "video_url", video_url: { url: "https://a/b.mp4" } },
+    ]);
+    expect(sent("video/mp4", { url: "https://a/b.mp4" })).toMatch("https://a/b.mp4");
+    expect(sent("video/mp4", { data: "AA==" }, { videos: "file" })).toEqual([
+      { type: "file", file: { filename: "file.mp4", file_data: film } },
+    ]);
+  });
+
+  test("what an answer said is sent by its id, unless the server has lost it: then as its text", () => {
+    const spoken = (id: string, until: number, text?: string): Message => ({
+      role: "assistant",
+      content: [
+        {
+          type: "native",
+          kind: "audio",
+          opaque: { audio: { id, expires_at: until, data: "AA==", transcript: `I am ${id}` } },
+        },
+        ...(text === undefined ? [] : [{ type: "text", text } as const]),
+      ],
+      origin: chatOrigin,
+      stop: { kind: "end_turn", wire: "end_turn" },
+    });
+    const user = (text: string): Message => ({ role: "user", content: [{ type: "text", text }] });
+    const history = [user("hi"), spoken("audio_1", 100, "I am audio_1"), user("go"), spoken("audio_2", 200)];
+    const sent = (compat: JsonObject): unknown =>
+      chatBody([...history, user("on")], compat)
+        .messages.filter(({ role }) => role === "assistant")
+        .map(({ content, audio }) => content ?? audio);
+    const [one, two] = [{ id: "audio_1" }, { id: "audio_2" }];
+    expect(sent({})).toEqual([one, two]);
+    expect(sent({ lostAudio: ["audio_2"] })).toEqual([one, "I am audio_2"]);
+    expect(sent({ audioExpiredAt: 99 })).toEqual([one, two]);
+    expect(sent({ audioExpiredAt: 100 })).toEqual(["I am audio_1", two]);
+    expect(sent({ audioExpiredAt: 200 })).toEqual(["I am audio_1", "I am audio_2"]);
+  });
+
   test("files are sent in an accepted form, or as a note", () => {
     const file = (mediaType: string, more: object): Message => ({
       role: "user",

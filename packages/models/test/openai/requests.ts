@@ -90,7 +90,8 @@ export function chatBody(
   more: Partial<ModelRequest> = {},
 ): Loose & { messages: Loose[] } {
   const { body } = openaiChat.encoder(chat(compat)).encode(request(messages, more));
-  expect(checkOpenaiChatRequest(body, compat.idForm === "mistral9" ? { mistral: true } : {})).toEqual([]);
+  const rules = { mistral: compat.idForm === "mistral9", videos: compat.videos === "video_url" };
+  expect(checkOpenaiChatRequest(body, rules)).toEqual([]);
   return JSON.parse(body) as Loose & { messages: Loose[] };
 }
 

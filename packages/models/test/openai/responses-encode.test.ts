@@ -146,6 +146,44 @@ describe("Responses requests", () => {
     expect(types([reasoning("rs_1"), item("in_progress"), text])).toEqual([["message", undefined]]);
   });
 
+  test("what was run in a container that no longer exists is left out, with the reasoning that it was tied to", () => {
+    const run = (id: string, container: string): Part => ({
+      type: "native",
+      kind: "code_interpreter_call",
+      opaque: {
+        item: { type: "code_interpreter_call", id, container_id: container, status: "completed", code: "1" },
+      },
+    });
+    const types = (lostContainers: string[]): unknown[] =>
+      responsesBody(
+        [
+          user("x"),
+          own([
+            reasoning("rs_1"),
+            run("ci_1", "cntr_1"),
+            { type: "text", text: "t", opaque: { id: "msg_1" } },
+          ]),
+          own([run("ci_2", "cntr_2"), { type: "text", text: "u", opaque: { id: "msg_2" } }]),
+          user("y"),
+        ],
+        {},
+        { lostContainers },
+      )
+        .input.slice(1, -1)
+        .map((one) => [one.type, one.id]);
+    const second = [
+      ["code_interpreter_call", "ci_2"],
+      ["message", "msg_2"],
+    ];
+    expect(types([])).toEqual([
+      ["reasoning", "rs_1"],
+      ["code_interpreter_call", "ci_1"],
+      ["message", "msg_1"],
+      ...second,
+    ]);
+    expect(types(["cntr_1"])).toEqual([["message", undefined], ...second]);
+  });
+
   test("another model's reasoning, items and ids are left out", () => {
     const native: Part = {
       type: "native",

@@ -12,7 +12,7 @@ import { openaiChat } from "../../src/codecs/openai-chat.ts";
 import { openaiResponses } from "../../src/codecs/openai-responses.ts";
 import type { Codec } from "../../src/index.ts";
 import { fewerFiles } from "../../src/refusals/file-count.ts";
-import { refusedFile } from "../../src/refusals/request-path.ts";
+import { misnamedFile, refusedFile } from "../../src/refusals/request-path.ts";
 import { expectValid, rows, serve, weather } from "../end-to-end/stack.ts";
 
 const origin = { api: "scripted", provider: "scripted", model: "scripted" };
@@ -30,6 +30,7 @@ describe("a refusal about a file in the history is recognised", () => {
     ...["invalid_image", "invalid_image_format", "invalid_base64_image", "invalid_image_mode"],
     ...["image_too_large", "image_too_small", "image_file_too_large", "image_file_not_found"],
     ...["image_parse_error", "unsupported_image_media_type", "empty_image_file", "failed_to_download_image"],
+    "unsupported_format",
   ])("by OpenAI's code %s, in an error and in a failed response", async (code) => {
     const error = { code, message: "Try another one." };
     const told = openaiResponses.errorOf({
@@ -73,6 +74,26 @@ describe("a refusal about a file in the history is recognised", () => {
     [openaiChat, "m is not a vision model"],
     [openaiChat, "The model is not a VLM (Vision Language Model). Please use text-only prompts."],
     [openaiChat, 'unknown content part type: "image_url"'],
+    // About sound and videos: OpenAI, llama.cpp, vLLM, SGLang, Mistral, OpenRouter, Alibaba, Gemini.
+    [openaiChat, "The audio file could not be decoded or its format is not supported."],
+    [openaiChat, "unsupported content[].type"],
+    [openaiChat, "Unknown part type: video"],
+    [openaiChat, "At most 0 audio(s) may be provided in one request."],
+    [openaiChat, "Error opening <_io.BytesIO object at 0x7f1>: Format not recognised."],
+    [openaiChat, "This model does not support audio"],
+    [openaiChat, "Input tag 'file' found using 'type' does not match any of the expected tags: 'text'"],
+    [openaiChat, "No endpoints found that support input audio"],
+    [openaiChat, "<400> InternalError.Algo.InvalidParameter: The audio is too short"],
+    [
+      openaiChat,
+      "The video modality input does not meet the requirements because: the range of sequence images should be (4, 512).",
+    ],
+    [googleGenerativeAi, "Unable to process input audio."],
+    [
+      googleGenerativeAi,
+      "* GenerateContentRequest.contents[0].parts[1].inline_data.mime_type: MIME type must be image/png or image/jpeg.",
+    ],
+    [googleGenerativeAi, "The video is corrupted or has 0 frames."],
     [openaiChat, "messages[1]: content should be a string or a list"],
     [
       anthropicMessages,
@@ -318,6 +339,7 @@ describe("a refusal about the number of files", () => {
       31,
       "files.last.20",
     ],
+    ["At most 0 image(s) may be provided in one prompt.", 4, undefined],
     ["A maximum of 100 PDF pages may be provided.", 2, undefined],
     ["Could not process image", 2, undefined],
   ])("%s, of %d: %s", (words, count, repair) => {
@@ -406,5 +428,108 @@ describe("a position that a refusal names", () => {
     ["messages: at most 20 images", undefined],
   ])("%s", (words, file) => {
     expect(named(words)).toBe(file);
+  });
+});
+
+describe("a refusal about sound or about videos", () => {
+  const file = (mediaType: string, data: string): FilePart => ({ type: "file", mediaType, data });
+  const [image, sound, other] = [
+    file("image/png", "QQ=="),
+    file("audio/wav", "Qg=="),
+    file("audio/mpeg", "Qw=="),
+  ];
+  const history = (...content: FilePart[]): Message[] => [{ role: "user", content }];
+
+  it.each([
+    "The audio file could not be decoded or its format is not supported.",
+    "At most 0 audio(s) may be provided in one request.",
+    "Invalid value: 'input_audio'.",
+  ])("means the only sound: %s", (words) => {
+    expect(refusedFile(words, "{}", history(image, sound))).toBe(repairOfFile(sound));
+  });
+
+  it("means all files if there are several of the kind, or another kind is named as well; none if there is none", () => {
+    const words = "The audio file could not be decoded or its format is not supported.";
+    expect(refusedFile(words, "{}", history(image, sound, other))).toBe("files");
+    expect(refusedFile(words, "{}", history(image))).toBeUndefined();
+    expect(refusedFile(`${words} Nor could the image.`, "{}", history(image, sound))).toBe("files");
+    expect(refusedFile("audio and video are not supported", "{}", history(image, sound))).toBe("files");
+  });
+
+  it.each([
+    "Unsupported value: 'temperature' does not support 0.2 with gpt-4o-audio-preview.",
+    "Audio output is not supported by this model.",
+    "The requested combination of response modalities (AUDIO) is not supported by the model.",
+  ])("is no refusal of what the model is to say or be called: %s", (words) => {
+    expect(repairOf(openaiChat, words)).not.toBe("files");
+  });
+});
+
+describe("a refusal that says nothing", () => {
+  const file = (mediaType: string, data: string): FilePart => ({ type: "file", mediaType, data });
+  const text = btoa("Test audio file content");
+
+  it.each([
+    ["audio/x-wav", text],
+    ["audio/ogg", text],
+    ["image/png", text],
+    ["application/pdf", text],
+  ])("means the first file that is not what it is called: %s", (mediaType, data) => {
+    const good = file("image/png", "iVBORw0KGgo=");
+    const misnamed = file(mediaType, data);
+    expect(misnamedFile([{ role: "user", content: [good, misnamed, file("audio/flac", text)] }])).toBe(
+      repairOfFile(misnamed),
+    );
+  });
+
+  it.each([
+    ["audio/wav", "UklGRiQAAABXQVZF"],
+    ["audio/wav", "SUQzBAAA"],
+    ["audio/wav", "//uQxAAA"],
+    // These begin in ways that are not listed.
+    ["audio/mpeg", text],
+    ["audio/pcm", text],
+    ["video/mp4", text],
+    ["text/plain", text],
+  ])("means no file that may be what it is called: %s", (mediaType, data) => {
+    expect(misnamedFile([{ role: "user", content: [file(mediaType, data)] }])).toBeUndefined();
+    const stored: FilePart = { type: "file", mediaType, url: "https://x.invalid/a" };
+    expect(misnamedFile([{ role: "user", content: [stored] }])).toBeUndefined();
+  });
+});
+
+describe("an address that a refusal contains", () => {
+  const at = (url: string): FilePart => ({ type: "file", mediaType: "image/png", url });
+  const [one, other, stored] = [
+    at("https://x.invalid/1/image.png?sig=a"),
+    at("https://x.invalid/2/image.png?sig=b"),
+    at("https://generativelanguage.googleapis.com/v1beta/files/rmqf9ixp1r0v"),
+  ];
+  const messages: Message[] = [{ role: "user", content: [one, other, stored] }];
+
+  it.each([
+    ["Error while downloading https://x.invalid/1/image.png?sig=a. Upstream status code: 403.", one],
+    ["You do not have permission to access the File rmqf9ixp1r0v or it may not exist.", stored],
+  ])("means that file alone: %s", (words, file) => {
+    expect(refusedFile(words, "{}", messages)).toBe(repairOfFile(file));
+  });
+
+  it.each(["Timeout while downloading image.png", "Error while downloading https://x.invalid/3"])(
+    "that is no file's, or several files', means all of them: %s",
+    (words) => {
+      expect(refusedFile(words, "{}", messages)).toBe("files");
+    },
+  );
+
+  it("is looked for in Google's 403, which is no matter of the account", () => {
+    const message = "You do not have permission to access the File rmqf9ixp1r0v or it may not exist.";
+    const error = { code: 403, message, status: "PERMISSION_DENIED" };
+    const told = googleGenerativeAi.errorOf({
+      status: 403,
+      header: () => null,
+      body: JSON.stringify({ error }),
+    });
+    expect(told).toMatchObject({ kind: "invalid_request", repair: "files", retryable: false });
+    expect(told.message).not.toMatch(/account/);
   });
 });

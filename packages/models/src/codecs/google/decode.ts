@@ -19,7 +19,9 @@ import { parseExact } from "../../exact-json.ts";
 import { FrameJson } from "../../frame-json.ts";
 import { objectIn, parsedFrame } from "../../json-values.ts";
 import { bareError, gluedIn, isEndWord, isErrorEvent, isSilent } from "../bare-frames.ts";
+import { Base64Pieces } from "../base64-pieces.ts";
 import { isFlatError, told } from "../flat-errors.ts";
+import { isBareSamples } from "../media-types.ts";
 import { GoogleCalls } from "./calls.ts";
 import { paused } from "./continuation.ts";
 import { googleStreamError, notJson } from "./errors.ts";
@@ -41,6 +43,13 @@ import {
   partsOf,
   wordOf,
 } from "./wire.ts";
+
+/** A sound without a header, whose pieces are joined. */
+interface Sound {
+  key: number;
+  mediaType: string;
+  pieces: Base64Pieces;
+}
 
 export class GoogleDecoder implements Decoder {
   readonly #answer: Answer;
@@ -64,6 +73,8 @@ export class GoogleDecoder implements Decoder {
   #said = 0;
   /** The candidate that ended the answer, if it had calls. */
   #last: string | undefined;
+  /** The last sound that came in pieces. */
+  #sound: Sound | undefined;
   #detail: string | undefined;
   /** With it, the server continues an answer that was too long for one request. */
   #token = "";
@@ -254,14 +265,30 @@ export class GoogleDecoder implements Decoder {
     const file = isObject(part.fileData) ? inCamel(part.fileData) : {};
     const given = inline ?? file;
     const name = wordOf(given.displayName);
+    const mediaType = wordOf(given.mimeType) || "application/octet-stream";
+    const heard =
+      inline !== undefined && signature === undefined && isBareSamples(mediaType)
+        ? this.#soundOf(mediaType)
+        : undefined;
+    const data = wordOf(inline?.data);
     const told: Part = {
       type: "file",
-      mediaType: wordOf(given.mimeType) || "application/octet-stream",
-      ...(inline === undefined ? { url: wordOf(file.fileUri) } : { data: wordOf(inline.data) }),
+      mediaType,
+      ...(inline === undefined
+        ? { url: wordOf(file.fileUri) }
+        : { data: heard === undefined ? data : heard.pieces.add(data) }),
       ...(name === "" ? {} : { name }),
       ...(signature === undefined ? {} : { opaque: signature }),
     };
-    this.#answer.part(this.#blocks++, told);
+    this.#answer.part(heard?.key ?? this.#blocks++, told);
+  }
+
+  /** Speech comes in pieces without headers: those that follow one another are one sound. */
+  #soundOf(mediaType: string): Sound {
+    const open = this.#sound;
+    if (open?.mediaType === mediaType && open.key === this.#blocks - 1) return open;
+    this.#sound = { key: this.#blocks++, mediaType, pieces: new Base64Pieces() };
+    return this.#sound;
   }
 
   /** Usage comes with every event and only the last counts: it is read when needed. */

@@ -130,6 +130,22 @@ export interface OpenaiChatCompat {
   alternate: boolean;
   /** Images may be in tool messages; otherwise they follow all results in a user message. Default: false (F117). */
   toolImages: boolean;
+  /** The formats in which sound is accepted, by the names that the protocol has for them. Default: `wav` and `mp3` (F117). */
+  audioFormats: string[];
+  /** Sound is sent as a data URL; otherwise as base64 alone, which Alibaba takes for the address of a file. Default: false (F117). */
+  audioUrls: boolean;
+  /**
+   * Answers whose sound the server has lost, by its ids: OpenAI keeps what it said for an hour. Their text is sent. Default:
+   * none (F117).
+   */
+  lostAudio: string[];
+  /** Sound that expired before this time, in seconds since 1970, is lost as well. Default: 0. */
+  audioExpiredAt: number;
+  /**
+   * How a video is sent: as `video_url`, as OpenRouter, vLLM and others take one, or as `file`; otherwise a note stands in its
+   * place. Default: `none` (F117).
+   */
+  videos: "none" | "video_url" | "file";
   /** The most tools that a request may have; 0 means any number. Default: 128 (F061). */
   maxTools: number;
   /** A history with calls needs tools in the request: if there are none, one that does nothing is declared. Default: false (F131). */
@@ -239,6 +255,11 @@ function compatFrom(given: NonNullable<Target["compat"]>): OpenaiChatCompat {
     bridgeToolUser: given.bridgeToolUser === true,
     alternate: given.alternate === true,
     toolImages: given.toolImages === true,
+    audioFormats: given.audioFormats === undefined ? ["wav", "mp3"] : textsIn(given.audioFormats),
+    audioUrls: given.audioUrls === true,
+    lostAudio: textsIn(given.lostAudio),
+    audioExpiredAt: typeof given.audioExpiredAt === "number" ? given.audioExpiredAt : 0,
+    videos: oneOf(given.videos, ["none", "video_url", "file"]),
     maxTools: typeof given.maxTools === "number" ? given.maxTools : 128,
     toolsWithHistory: given.toolsWithHistory === true,
     thinkTags: oneOf(given.thinkTags, ["none", "leading", "starts_inside", "nova"]),

@@ -71,6 +71,12 @@ const lessons: readonly (readonly [words: RegExp, quirk: Partial<OpenaiChatCompa
 const missingReasoning: RegExp =
   /reasoning_content\b[^{}]{0,80}(?:must be (?:passed|sent|provided)|is (?:missing|required))|(?:missing|must (?:include|contain|have|provide)) [`'"\\]*reasoning_content/i;
 
+/** How many lost sounds are remembered by their ids; older ones have expired anyway. */
+const mostLost = 100;
+
+/** The sound of an answer is no longer there. */
+const noSound: RegExp = /\bassistant audio (audio_\w+) not found\b/i;
+
 /** The other field for the output limit, if the message names it (F134). */
 const fields = ["max_completion_tokens", "max_tokens"] as const;
 const useInstead: RegExp = /\buse [`'"\\]*(max_completion_tokens|max_tokens)\b/i;
@@ -91,11 +97,14 @@ const strangeTools: RegExp = /\bmessages?\b[^{}]{0,80}\b(?:tools|content)\b/i;
 
 /** The quirks that a refusal reveals; undefined if there is nothing to change. */
 export function learned(
-  { status, body }: ErrorResponse,
+  { status, body, header }: ErrorResponse,
   target: Target,
 ): NonNullable<Target["compat"]> | undefined {
   const compat = chatCompat(target);
   const words = complaintOf(body);
+  const [, lost] = noSound.exec(words) ?? [];
+  if (lost !== undefined && [400, 404].includes(status))
+    return withoutSound(lost, header("date"), compat, target);
   if (status === 400 || status === 422 || status === 500) {
     const quirks = learnedOfTemplate(words, compat);
     if (quirks !== undefined) return { ...target.compat, ...quirks };
@@ -137,6 +146,22 @@ export function learned(
   if (!plain.has(param) || compat.omit.includes(param)) return undefined;
   const omit: Json = [...compat.omit, param];
   return { ...target.compat, omit };
+}
+
+/**
+ * The server without a sound; and without all that had expired by then, as it names only the first one that it lacks.
+ * @param date when it said so: by minutes, so that a second one within the call teaches nothing but its id
+ */
+function withoutSound(
+  id: string,
+  date: string | null,
+  { lostAudio, audioExpiredAt }: OpenaiChatCompat,
+  { compat }: Target,
+): NonNullable<Target["compat"]> {
+  const minute = 60;
+  const now = Math.floor(Date.parse(date ?? "") / 1000 / minute) * minute;
+  const until = Number.isNaN(now) ? audioExpiredAt : Math.max(audioExpiredAt, now);
+  return { ...compat, lostAudio: [...lostAudio, id].slice(-mostLost), audioExpiredAt: until };
 }
 
 const isNews = (quirk: Partial<OpenaiChatCompat>, known: OpenaiChatCompat): boolean =>

@@ -15,10 +15,10 @@ import {
   type ToolMessage,
 } from "@rondo/core";
 import type { Target } from "../../codec.ts";
-import { jsonOf, listIn, objectIn, parseJson, wellFormedJson } from "../../json-values.ts";
+import { jsonOf, listIn, objectIn, parseJson, textIn, wellFormedJson } from "../../json-values.ts";
 import { neutralisedMessage } from "../../prompted/control-tokens.ts";
 import { textOfFile } from "../files.ts";
-import { answeredNote, type WireFile, wireFile } from "../openai/files.ts";
+import { answeredNote, soundFormat, type WireFile, wireFile } from "../openai/files.ts";
 import { type IdForm, wireId, wireName } from "../openai/names.ts";
 import { withSpeltRefs } from "../spelt-refs.ts";
 import { foreignSignature } from "../thought-signatures.ts";
@@ -95,20 +95,30 @@ function userPart(part: ContentPart, room: ChatRoom): JsonObject[] {
 function filePart(file: WireFile, room: ChatRoom, detail?: string): JsonObject {
   if (file.kind === "image")
     return { type: "image_url", image_url: { url: file.url, ...(detail === undefined ? {} : { detail }) } };
+  const { audioFormats, audioUrls, videos } = room.compat;
+  if (file.kind === "video" && videos === "video_url")
+    return { type: "video_url", video_url: { url: file.url } };
   if (file.data === undefined) {
     const note = `[${file.name} (${file.mediaType}) is at ${file.url}]`;
     room.warn({ code: "unsupported_file", message: `${note}: only images can be sent by address here` });
     return textPart(note);
   }
+  if (file.kind === "video" && videos === "none") return leftOut(file, "videos are not taken here", room);
   if (file.kind === "audio") {
-    const format = /wav/.test(file.mediaType) ? "wav" : /mpeg|mp3/.test(file.mediaType) ? "mp3" : undefined;
-    if (format !== undefined) return { type: "input_audio", input_audio: { data: file.data, format } };
-    const note = `[${file.name} (${file.mediaType}) is left out: only wav and mp3 are taken here]`;
-    room.warn({ code: "unsupported_file", message: note });
-    return textPart(note);
+    const format = soundFormat(file.mediaType);
+    if (audioFormats.includes(format))
+      return { type: "input_audio", input_audio: { data: audioUrls ? file.url : file.data, format } };
+    return leftOut(file, `only ${audioFormats.join(", ")} are taken here`, room);
   }
   if (file.kind === "text") return textPart(`${file.name}:\n${textOfFile(file.data)}`);
   return { type: "file", file: { filename: file.name, file_data: file.url } };
+}
+
+/** The note that replaces a file that cannot be sent, with a warning. */
+function leftOut(file: WireFile, why: string, room: ChatRoom): JsonObject {
+  const note = `[${file.name} (${file.mediaType}) is left out: ${why}]`;
+  room.warn({ code: "unsupported_file", message: note });
+  return textPart(note);
 }
 
 function toolPiece(message: ToolMessage, room: ChatRoom): ChatPiece {
@@ -224,13 +234,19 @@ function saidIn(message: AssistantMessage, room: ChatRoom): Said {
       said.text += said.text === "" ? note : `\n${note}`;
     } else if (part.type === "native" && part.kind === "audio" && own) spoken = objectIn(part.opaque.audio);
   }
-  said.audio = spoken?.id;
+  const transcript = textIn(spoken?.transcript) ?? "";
+  if (spoken !== undefined && isLost(spoken, room)) said.text ||= transcript;
+  else said.audio = spoken?.id;
   // Its transcript is known by the audio's id.
-  if (said.audio !== undefined && said.text === spoken?.transcript) said.text = "";
+  if (said.audio !== undefined && said.text === transcript) said.text = "";
   if (room.compat.signCalls && said.calls.every((call) => call.extra_content === undefined))
     for (const call of said.calls) call.extra_content = { google: { thought_signature: foreignSignature } };
   return said;
 }
+
+/** Whether the server no longer has the sound of an answer. */
+const isLost = ({ id, expires_at: until }: JsonObject, { compat }: ChatRoom): boolean =>
+  compat.lostAudio.includes(String(id)) || (typeof until === "number" && until <= compat.audioExpiredAt);
 
 /** The text, if this server takes it beside calls. */
 function sentText({ text, calls }: Said, { target, compat, warn }: ChatRoom): string {

@@ -207,7 +207,7 @@ function assistantItems(message: AssistantMessage, room: ResponsesRoom, stored: 
       const isTold = typeof item?.encrypted_content === "string" || stored || room.compat.plainReasoning;
       items.addReasoning(isTold ? item : undefined);
     } else if (part.type === "tool_call") addCall(part, own, items, room.ids);
-    else if (part.type === "native" && own) items.addNative(part.opaque, room.compat.nativeItems);
+    else if (part.type === "native" && own) items.addNative(part.opaque, isTaken(part.opaque, room));
   }
   items.close();
   const { omitInItems } = room.compat;
@@ -215,6 +215,12 @@ function assistantItems(message: AssistantMessage, room: ResponsesRoom, stored: 
   return items.all.map((item) =>
     Object.fromEntries(Object.entries(item).filter(([member]) => !omitInItems.includes(member))),
   );
+}
+
+/** Whether the server takes back what a tool of its own did. */
+function isTaken({ item }: JsonObject, { compat }: ResponsesRoom): boolean {
+  const container = textIn(objectIn(item)?.container_id);
+  return compat.nativeItems && (container === undefined || !compat.lostContainers.includes(container));
 }
 
 /** The items of one message under construction. */

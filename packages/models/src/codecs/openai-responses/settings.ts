@@ -70,6 +70,11 @@ export interface OpenaiResponsesCompat {
   omitInItems: readonly string[];
   /** Whether items of tools that the server ran itself are taken back. Default: true. */
   nativeItems: boolean;
+  /**
+   * Containers that no longer exist, by their ids: OpenAI deletes one that was idle for 20 minutes. What its own tools did in
+   * them is left out. Default: none.
+   */
+  lostContainers: readonly string[];
   /** Body fields that this server refuses: they are left out with a warning; `strict` is left out of tools and formats. Default: none. */
   omit: readonly string[];
   /** Further body fields that `providerOptions` may set. Default: none. */
@@ -99,6 +104,7 @@ export function responsesCompat(target: Target): OpenaiResponsesCompat {
     signedIds: given.signedIds === true,
     omitInItems: textsIn(given.omitInItems),
     nativeItems: given.nativeItems !== false,
+    lostContainers: textsIn(given.lostContainers),
     omit: textsIn(given.omit),
     options: textsIn(given.options),
   };

@@ -4,12 +4,13 @@
 
 import type { FilePart } from "@rondo/core";
 import type { Target } from "../../codec.ts";
+import { ownMember } from "../../own-member.ts";
 import { isAccepted, whyLeftOut } from "../files.ts";
 import { knownType, typeOfFile } from "../media-types.ts";
 import type { WarningCode } from "../warn.ts";
 
 export interface WireFile {
-  kind: "image" | "audio" | "text" | "document";
+  kind: "image" | "audio" | "video" | "text" | "document";
   /** A data URL, or the file's own URL. */
   url: string;
   /** The bytes in base64, if known. */
@@ -53,10 +54,24 @@ export function wireFile(part: FilePart, target: Target): WireFile | FileNote {
 
 function kindOf(mediaType: string): WireFile["kind"] {
   const [kind] = mediaType.split("/");
-  return kind === "image" || kind === "audio" || kind === "text" ? kind : "document";
+  return kind === "image" || kind === "audio" || kind === "video" || kind === "text" ? kind : "document";
+}
+
+/** The protocol's names for the formats of sound, by the media types that are called otherwise. */
+const formats: { readonly [mediaType: string]: string } = {
+  mpeg: "mp3",
+  mpga: "mp3",
+  mp4: "m4a",
+  opus: "ogg",
+};
+
+/** The protocol's name for a format of sound. */
+export function soundFormat(mediaType: string): string {
+  const name = mediaType.replace(/^audio\/(?:x-)?/, "");
+  return ownMember(formats, name) ?? name;
 }
 
 function extension(mediaType: string): string {
   const tail = mediaType.split("/")[1] ?? "bin";
-  return tail.replace(/\+.*$/, "");
+  return tail.replace(/[+;].*$/, "");
 }

@@ -26,6 +26,8 @@ export interface ChatRules {
   reasoningParts?: boolean;
   /** Mistral: an answer's content may begin with its thinking. */
   thinkingFirst?: boolean;
+  /** vLLM, OpenRouter, Alibaba and others: a user may show a video. */
+  videos?: boolean;
 }
 
 const nameForm = /^[a-zA-Z0-9_-]{1,64}$/;
@@ -275,6 +277,7 @@ function checkContent(message: JsonObject, path: string, rules: ChatRules, say: 
     const type = String(part?.type);
     if (rules.reasoningParts === true && role === "assistant" && type === "reasoning") continue;
     if (rules.thinkingFirst === true && role === "assistant" && type === "thinking" && at === 0) continue;
+    if (rules.videos === true && role === "user" && type === "video_url") continue;
     if (part?.type === "image_url" && role !== "user")
       say(
         path,

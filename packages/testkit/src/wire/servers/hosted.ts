@@ -108,7 +108,10 @@ export const hostedPersonalities: { readonly [server: string]: ServerPersonality
     ],
   },
   together: {
-    rules: { chat: { refusedFields: ["reasoning_details"] }, refused: ["max_completion_tokens", "store"] },
+    rules: {
+      chat: { videos: true, refusedFields: ["reasoning_details"] },
+      refused: ["max_completion_tokens", "store"],
+    },
     style: { reasoning: "think_tags", finish: { text: "eos", calls: "tool_calls" }, usage: "with_finish" },
     refuse: nested,
     errors: [
@@ -129,7 +132,7 @@ export const hostedPersonalities: { readonly [server: string]: ServerPersonality
     errors: [said(400, "invalid_request", "Extra inputs are not permitted, field: 'stream_options'")],
   },
   openrouter: {
-    rules: { chat: { refusedFields: ["reasoning_content"] } },
+    rules: { chat: { videos: true, refusedFields: ["reasoning_content"] } },
     style: {
       reasoning: "reasoning_details",
       ids: "empty",
@@ -157,7 +160,7 @@ export const hostedPersonalities: { readonly [server: string]: ServerPersonality
   },
   siliconflow: {
     rules: {
-      chat: { refusedFields: ["reasoning", "reasoning_details", ...copilotFields] },
+      chat: { videos: true, refusedFields: ["reasoning", "reasoning_details", ...copilotFields] },
       noJsonSchema: true,
       refused: ["max_completion_tokens", "thinking", "logit_bias"],
     },

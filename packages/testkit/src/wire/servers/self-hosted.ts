@@ -55,7 +55,7 @@ export const selfHostedPersonalities: { readonly [server: string]: ServerPersona
     ],
   },
   vllm: {
-    rules: { noNullContent: true, systemFirst: true, obeysTokens: true },
+    rules: { chat: { videos: true }, noNullContent: true, systemFirst: true, obeysTokens: true },
     style: { nameTail: "<|channel|>commentary", finish: { text: "stop", calls: "stop" } },
     refuse: flat,
     errors: [
@@ -82,7 +82,7 @@ export const selfHostedPersonalities: { readonly [server: string]: ServerPersona
     ],
   },
   sglang: {
-    rules: { noNullContent: true, systemFirst: true, obeysTokens: true },
+    rules: { chat: { videos: true }, noNullContent: true, systemFirst: true, obeysTokens: true },
     style: {
       calls: "arguments_first",
       reasoning: "think_tags",

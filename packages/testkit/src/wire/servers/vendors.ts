@@ -131,6 +131,7 @@ export const vendorPersonalities: { readonly [server: string]: ServerPersonality
   },
   zai: {
     rules: {
+      chat: { videos: true },
       noForcedCall: "ever",
       noJsonSchema: true,
       refused: [
@@ -156,6 +157,7 @@ export const vendorPersonalities: { readonly [server: string]: ServerPersonality
   },
   moonshot: {
     rules: {
+      chat: { videos: true },
       echo: {
         field: "reasoning_content",
         filled: true,
@@ -220,6 +222,7 @@ export const vendorPersonalities: { readonly [server: string]: ServerPersonality
   },
   alibaba: {
     rules: {
+      chat: { videos: true },
       noForcedCall: "thinking",
       noNullContent: true,
       noJsonSchema: true,
