@@ -1,0 +1,41 @@
+// The room of what happens to a request on its way: refusals that are about the way, not about the request.
+//
+// A body is whole JSON when it is sent. If a server could not parse it, a connection or a gateway has cut or changed it; if a
+// refusal only repeats its status, a gateway hides a failure behind it. The same request may pass a moment later. An empty
+// refusal is not among these: Cerebras refuses fields and long prompts so, every time.
+
+import { anyOf } from "../patterns.ts";
+
+/**
+ * The server could not parse the request's body. (What it could not parse inside of it, such as the arguments of a call or
+ * half a character, is in it every time.)
+ */
+export const garbledWords: RegExp = anyOf(
+  "i",
+  /\brequest body is not valid json\b(?![^{}]{0,40}\bsurrogate\b)/,
+  /\bcould not parse the json body of your request\b/,
+  /\b(?:failed|unable) to parse (?:the )?request body\b/,
+  /\brequest body must be valid json\b/,
+  /\binvalid json in (?:the )?request body\b/,
+  // Google's parser; what it does not know in a readable request begins with "Unknown name" or "Invalid value".
+  /\binvalid json payload received\. (?:unexpected|expected|unterminated|parsing terminated|closing)\b/,
+  /^json decode error\b/,
+);
+
+/** What to do about it. */
+export const garbledAdvice =
+  "It was whole JSON when it was sent: if this repeats, something on the way cuts it, such as a proxy's limit for the size of a body.";
+
+const bareWords =
+  /^(?:400:? ?)?(?:bad request|provider returned error(?:: "?error"?)?|invalid request data|error code: 400)[.!]?$/i;
+
+/** Whether a 400 says nothing but that it is one: the phrase of the status, or a gateway's words for any failure behind it. */
+export const isBare = (message: string): boolean => bareWords.test(message.trim());
+
+/** What to do about it. */
+export const bareAdvice =
+  "It names no reason, as gateways do for a failure behind them: if this repeats, send less (fewer tools, settings and files) to find what is refused.";
+
+/** What to do about a 403 that is a web page. */
+export const pageAdvice =
+  "The page comes from a firewall or a bot check in front of the provider: check the network that the request comes from (a VPN, a proxy, its country) and the base URL.";
