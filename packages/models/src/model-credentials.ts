@@ -1,5 +1,7 @@
-// The room of a model's credentials: which option they come from, and the error when there are none.
+// The room of a model's credentials: which option they come from, the error when there are none, and whether they were
+// accepted before.
 
+import { errorWith, type RondoError } from "@rondo/core";
 import {
   type CredentialCallback,
   type Credentials,
@@ -14,6 +16,8 @@ import { unlessAborted } from "./transport/network.ts";
 export class ModelCredentials {
   readonly #options: ModelOptions;
   readonly #id: string;
+  /** The last key that the server accepted. */
+  #accepted: string | undefined;
 
   constructor(options: ModelOptions, id: string) {
     this.#options = options;
@@ -39,6 +43,22 @@ export class ModelCredentials {
     return found.apiKey === undefined ? found : { ...found, apiKey: checkedKey(found.apiKey, this.#id) };
   }
 
+  accepted({ apiKey }: Credentials): void {
+    this.#accepted = apiKey;
+  }
+
+  /**
+   * The error; one that may pass, if it refuses a key that was accepted before: gateways do so under load (MiMo). Not if a
+   * callback gave it, which was asked for another one already.
+   */
+  unlessAccepted(error: RondoError, { apiKey }: Credentials): RondoError {
+    if (error.kind !== "auth" || error.status !== 401 || this.#options.credentials !== undefined)
+      return error;
+    if (apiKey === undefined || apiKey !== this.#accepted || isOver.test(error.message)) return error;
+    const message = `${error.message} The same key was accepted before: this may be a passing fault of the server.`;
+    return errorWith(error, { retryable: true, message });
+  }
+
   /** Where they come from, as a phrase for errors. */
   get source(): string {
     const { credentials, apiKey, keyVariables = [] } = this.#options;
@@ -47,3 +67,6 @@ export class ModelCredentials {
     return `the environment (${keyVariables.join(" or ")})`;
   }
 }
+
+/** A key that is not accepted any more. */
+const isOver: RegExp = /\bexpired?\b|\brevoked\b|\b(?:disabled|deleted|deactivated)\b/i;

@@ -28,7 +28,7 @@ import type { Codec, ErrorResponse, Target, WireRequest } from "./codec.ts";
 import { type Credentials, redactedJson, secretsOf } from "./credentials.ts";
 import { keepingRaw } from "./keep-raw.ts";
 import { KnownServer, type Made, quirksBetween } from "./known-server.ts";
-import { demandOtherWords, isNews, judgeLesson, type Lesson } from "./lessons.ts";
+import { demandOtherWords, isNews, judgeLesson, type Lesson, newsIn } from "./lessons.ts";
 import { loadedOf } from "./load-once.ts";
 import { ModelCredentials } from "./model-credentials.ts";
 import { checkedOptions, type ModelOptions, type Send } from "./model-options.ts";
@@ -150,10 +150,12 @@ class HttpModel implements Model {
       const taught = this.#taught(refusal, call);
       if (taught === undefined && call.lesson !== undefined) demandOtherWords(call.lesson, refusal.refused);
       const next = taught ?? (await this.#withFreshToken(refusal.refused, call));
-      if (next === undefined)
-        throw call === refusedCall
-          ? unlessAdded(refusal.refused, refusal.response, call.made.wire)
-          : refusal.refused;
+      if (next === undefined) {
+        const { refused, response } = refusal;
+        const isFirst = call === refusedCall;
+        const judged = isFirst ? unlessAdded(refused, response, call.made.wire) : refused;
+        throw this.#credentials.unlessAccepted(judged, call.credentials);
+      }
       const attempt = await this.#attempt(next);
       if ("answer" in attempt) return attempt.answer;
       if (next.lesson !== undefined) judgeLesson(next.lesson, attempt.refused);
@@ -211,7 +213,9 @@ class HttpModel implements Model {
     const asked = askedOf(call, made);
     const response = await this.#response(call, made.wire);
     const isSuccess = response.status >= 200 && response.status < 300;
-    return isSuccess ? await this.#answered(response, asked) : await this.#refused(response, asked);
+    if (!isSuccess) return await this.#refused(response, asked);
+    this.#credentials.accepted(call.credentials);
+    return await this.#answered(response, asked);
   }
 
   /** Signs and sends a request, and returns the response. */
@@ -376,10 +380,6 @@ interface Sent {
 const warnOf = (warnings: WireRequest["warnings"], io: ModelIo): void => {
   for (const { code, message } of warnings) io.emit({ type: "warning", code, message });
 };
-
-/** What a request leaves out that the one before it contained. */
-const newsIn = ({ warnings }: WireRequest, before: WireRequest): WireRequest["warnings"] =>
-  warnings.filter(({ message }) => !before.warnings.some((told) => told.message === message));
 
 /** The target, with what its request says of the answer. */
 function askedOf({ codec, request, io }: Pick<Call, "codec" | "request" | "io">, made: Made): Asked {

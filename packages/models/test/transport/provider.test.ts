@@ -516,6 +516,58 @@ describe("credentials", () => {
       );
   });
 
+  /** A server that refuses every second request with these words. */
+  const fickle =
+    (message: string): Handler =>
+    (_request, response) => {
+      asked += 1;
+      if (asked % 2 === 1) {
+        response.writeHead(200, sse);
+        response.end(frames.join(""));
+        return;
+      }
+      response.writeHead(401, { "content-type": "application/json" });
+      response.end(JSON.stringify({ error: { message, type: "invalid_key" } }));
+    };
+  let asked = 0;
+
+  it.each<[what: string, message: string, options: Partial<ModelOptions>, retryable: boolean]>([
+    ["a key that was accepted before may be accepted again", "Invalid API Key", {}, true],
+    ["but not if it has expired since", "The key has expired", {}, false],
+    ["or was revoked", "API key revoked by its owner", {}, false],
+    [
+      "nor what a callback gives: it was asked for another",
+      "Invalid API Key",
+      { credentials: () => "one" },
+      false,
+    ],
+  ])("%s (MiMo)", async (_what, message, options, retryable) => {
+    asked = 0;
+    await served(fickle(message), async ({ url }) => {
+      const model = tiny(url, options);
+      await model.call(tinyRequest, watch());
+      const error = await errorFrom(model.call(tinyRequest, watch()));
+      expect(error).toMatchObject({ kind: "auth", status: 401, retryable });
+      expect(error.message.includes("was accepted before")).toBe(retryable);
+    });
+  });
+
+  it("another key than the one that was accepted is not tried again", async () => {
+    asked = 0;
+    await served(fickle("Invalid API Key"), async ({ url }) => {
+      const keys = ["one", "two"];
+      const model = createModel({
+        codec: tinyCodec,
+        provider: "tiny",
+        model: "m",
+        baseURL: url,
+        environmentKey: () => ({ apiKey: keys.shift() ?? "" }),
+      });
+      await model.call(tinyRequest, watch());
+      expect((await errorFrom(model.call(tinyRequest, watch()))).retryable).toBe(false);
+    });
+  });
+
   it("are not renewed after a 401 about money", async () => {
     const broke = {
       status: 401,
