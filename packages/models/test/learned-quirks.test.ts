@@ -616,6 +616,32 @@ describe("a refusal in Anthropic's protocol reveals a server that is not Anthrop
     expect(by({ message: message.replace("'fallback'", "'image'") })).toBeUndefined();
   });
 
+  it.each([
+    [
+      "compaction.encrypted_content",
+      "messages.1.content.0.compaction.encrypted_content: Extra inputs are not permitted",
+    ],
+    [
+      "tool_search_tool_result.error_message",
+      "messages.1.content.6.tool_search_tool_result.content.RequestToolSearchToolResultError.error_message: Extra inputs are not permitted",
+    ],
+    ["text.citations", "messages.27.content.0.text.citations: Extra inputs are not permitted"],
+    ["tool_use.caller", "messages.3.content.1.tool_use.caller: Extra inputs are not permitted"],
+  ])("that does not take back a member of a block of its own: %s", (member, message) => {
+    expect(by({ message })).toEqual({ refusedMembers: [member] });
+    expect(by({ message }, { refusedMembers: ["x.y"] })).toEqual({ refusedMembers: ["x.y", member] });
+    expect(by({ message }, { refusedMembers: [member] })).toBeUndefined();
+  });
+
+  it.each([
+    ["of a result, which is ours", "messages.2.content.0.tool_result.content.0.text.citations"],
+    ["that every block has", "messages.2.content.0.compaction.type"],
+    ["of thinking, which must stay as it is", "messages.2.content.0.thinking.signature"],
+    ["of a tool", "tools.0.custom.input_examples"],
+  ])("but not one %s", (_what, path) => {
+    expect(by({ message: `${path}: Extra inputs are not permitted` })).toBeUndefined();
+  });
+
   it("that can no longer read what one of its own tools returned", () => {
     const message = "Advisor tool result content could not be processed";
     expect(by({ message })).toEqual({ refusedBlocks: ["advisor_tool_result"] });

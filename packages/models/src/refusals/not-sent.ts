@@ -11,11 +11,12 @@ import { anyOf } from "../patterns.ts";
 import { complaintOf } from "./complaint.ts";
 import { refusedSetting } from "./settings.ts";
 
-const refused: RegExp = /unknown|unsupported|not supported|unrecogni[sz]ed/i;
+const refused: RegExp = /unknown|unsupported|not supported|unrecogni[sz]ed|extra inputs are not permitted/i;
 /** What a gateway keeps of a conversation for itself, and has lost: the whole of it was sent. */
 const lostResponse: RegExp =
   /\bprevious_response_not_found\b|\bprevious response with id [^{}]{1,120} not found\b/i;
-const named: RegExp = /\b(?:unknown|unsupported) parameter: [`'"\\]*(\w+)(?![\w.[])/i;
+const named: RegExp =
+  /\b(?:unknown|unsupported) parameter: [`'"\\]*(\w+)(?![\w.[])|(?<![\w.])(?:\w+\.)*(\w+): extra inputs are not permitted/i;
 
 /** Words for lack of what every request has. A name at the end of a path, or in a phrase, is something else. */
 const lacking: RegExp = anyOf(
@@ -63,6 +64,7 @@ function notSent(words: string, sent: string): string | undefined {
   if (!refused.test(words)) return undefined;
   const param = textIn(objectIn(objectIn(parseJson(words))?.error)?.param);
   // A path is meant as a whole: a gateway may have put under another member what was sent by the name of its end.
-  const name = param !== undefined && /^\w+(\.\w+)*$/.test(param) ? param : named.exec(words)?.[1];
+  const name =
+    param !== undefined && /^\w+(\.\w+)*$/.test(param) ? param : named.exec(words)?.slice(1).find(Boolean);
   return name?.split(".").some((part) => sent.includes(`"${part}"`)) === false ? name : undefined;
 }

@@ -66,5 +66,10 @@ describe("a refusal of what was not sent", () => {
     expect(error).toMatchObject({ kind: "server_error", retryable: true });
     expect(error.message).toContain('has no "metadata"');
     expect(judged("Unknown parameter: 'stream'.")).toBe(refused);
+    const added = judged(
+      "configurations.0.code_execution_20250825.use_web_search_purpose: Extra inputs are not permitted",
+    );
+    expect(added.message).toContain('has no "use_web_search_purpose"');
+    expect(judged("messages.0.content: Extra inputs are not permitted")).toBe(refused);
   });
 });
