@@ -26,6 +26,7 @@ import { isSpokenOf } from "./answer/said-before.ts";
 import { factsOf } from "./catalogue/catalogue.ts";
 import type { Codec, ErrorResponse, Target, WireRequest } from "./codec.ts";
 import { type Credentials, redactedJson, secretsOf } from "./credentials.ts";
+import { ofEmptyRefusal } from "./empty-refusal.ts";
 import { keepingRaw } from "./keep-raw.ts";
 import { KnownServer, type Made, quirksBetween } from "./known-server.ts";
 import { demandOtherWords, isNews, judgeLesson, type Lesson, newsIn } from "./lessons.ts";
@@ -266,7 +267,8 @@ class HttpModel implements Model {
     const answer = codec.answerOf?.(refusal, target);
     if (answer !== undefined) return { answer };
     const error = this.#refusedFor(codec.errorOf(refusal), refusal, asked);
-    return { refused: this.#emptyIsOverflow(error, body, wire.body.length), response: refusal };
+    const { facts = {} } = this;
+    return { refused: ofEmptyRefusal(error, refusal, wire.body.length, facts, target), response: refusal };
   }
 
   /** The answer, or an error if nothing here can do what it asks for, or the prompt left no room for one. Warns if some of the prompt may have been cut. */
@@ -286,14 +288,6 @@ class HttpModel implements Model {
   /** The error, with the repair that this request allows. */
   #refusedFor(error: RondoError, { body }: ErrorResponse, { request, codec, wire }: Asked): RondoError {
     return forRequest(error, body, wire, request, (other) => this.#server.make(other, codec).wire);
-  }
-
-  /** An empty 400 or 413 for a long prompt means that it is too long: some servers say nothing else. */
-  #emptyIsOverflow(error: RondoError, body: string, chars: number): RondoError {
-    const window = this.facts?.contextWindow;
-    const empty = body.trim() === "" && (error.status === 400 || error.status === 413);
-    if (!empty || window === undefined || chars / charsPerToken < window * 0.9) return error;
-    return errorWith(error, { kind: "context_overflow", retryable: false });
   }
 
   async #sendBy(send: Send, asked: Asked): Promise<AssistantMessage> {
@@ -395,5 +389,3 @@ function askedOf({ codec, request, io }: Pick<Call, "codec" | "request" | "io">,
 }
 
 const maxErrorChars = 1_000_000;
-/** Low, so that an empty refusal is taken for an overflow too rarely rather than too often. */
-const charsPerToken = 4;

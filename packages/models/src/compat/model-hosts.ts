@@ -50,6 +50,7 @@ export const modelHosts: { readonly [name in ModelHost]: CompatibleServer } = {
       structuredWithTools: false,
       thinkTags: "leading",
       efforts: ["none", "low", "medium", "high"],
+      emptyRefusals: true,
       omit: openaiOnlyBut("prediction"),
       options: ["reasoning_format", "clear_thinking", "min_completion_tokens", "model_parameters"],
     },

@@ -1,4 +1,4 @@
-import { redacted } from "@rondo/core";
+import { type Json, redacted } from "@rondo/core";
 import { EventStreamCodec } from "@smithy/eventstream-codec";
 import { describe, expect, it } from "vitest";
 import type { Codec, Frame } from "../../src/codec.ts";
@@ -336,6 +336,30 @@ describe("a body that is not an event stream", () => {
       const large = await errorFrom(tiny(url, { facts: { contextWindow: 4 } }).call(tinyRequest, watch()));
       expect([small.kind, large.kind]).toEqual(["invalid_request", "context_overflow"]);
     });
+  });
+
+  it.each<[where: string, compat: { [quirk: string]: Json }, status: number, retryable: boolean]>([
+    ["may pass: a gateway's says nothing of the request", {}, 400, true],
+    ["is meant, where a server refuses fields so", { emptyRefusals: true }, 400, false],
+    ["is about the size, with a 413", {}, 413, false],
+  ])("an empty refusal %s (pi 9482)", async (_where, compat, status, retryable) => {
+    await served(whole("", "text/plain", status), async ({ url }) => {
+      const error = await errorFrom(tiny(url, { compat }).call(tinyRequest, watch()));
+      expect(error).toMatchObject({ status, retryable });
+      expect(error.message.includes("names no reason")).toBe(retryable);
+    });
+  });
+
+  it("an empty refusal that says itself that it is meant is not tried again", async () => {
+    await served(
+      (_request, response) => {
+        response.writeHead(400, { "x-should-retry": "false" });
+        response.end();
+      },
+      async ({ url }) => {
+        expect((await errorFrom(tiny(url).call(tinyRequest, watch()))).retryable).toBe(false);
+      },
+    );
   });
 });
 
