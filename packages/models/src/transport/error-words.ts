@@ -23,6 +23,8 @@ const overflowWords: RegExp = phrases(
   /context[ _]?(?:length|window|size|limit)[^.]{0,60}exceed/,
   /context (?:window|length|size)(?: limit)? (?:has been |was |is )?reached/,
   /\brequires? (?:approximately |about |~)?[\d,]+ tokens\b[^.]{0,40}\bcontext limit/,
+  // ExLlama, of the pages of its cache.
+  /\bjob requires \d+ pages \(only \d+ available\)/,
   // An older llama.cpp, if a prompt or its answer fills the context.
   /\bcontext shift is disabled\b/,
   /exceed[^.]{0,80}context[ _](?:length|window|size|limit)/,

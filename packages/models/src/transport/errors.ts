@@ -116,7 +116,7 @@ function errorOf(failure: Failure): RondoError {
   const said = shouldRetry(header);
   const body = facts.json ?? (facts.html ? undefined : facts.message);
   // 409 and 425 are temporary: the same request may succeed a little later.
-  const mayPass = status === 409 || status === 425 || (status === 400 && isBare(facts.message));
+  const mayPass = status === 409 || status === 425 || (status === 400 && isBare(facts));
   const retryable = said ?? (mayPass && kind === "invalid_request" ? true : undefined);
   const wait =
     waiting.has(kind) || retryable === true
@@ -367,7 +367,7 @@ function adviceOf(kind: ErrorKind, { status, facts }: Failure): string | undefin
   if (kind === "invalid_request" && status === 404) return notFound;
   if (kind === "capability" && otherApiWords.test(facts.message)) return otherApi;
   if (kind === "permission" && facts.html) return pageAdvice;
-  if (kind === "invalid_request" && status === 400 && isBare(facts.message)) return bareAdvice;
+  if (kind === "invalid_request" && status === 400 && isBare(facts)) return bareAdvice;
   if (kind === "server_error" && garbledWords.test(facts.message)) return garbledAdvice;
   return adviceOn[kind];
 }

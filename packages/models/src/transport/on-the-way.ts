@@ -5,6 +5,7 @@
 // refusal is not among these: Cerebras refuses fields and long prompts so, every time.
 
 import { anyOf } from "../patterns.ts";
+import { type ErrorFacts, readErrorBody } from "./error-body.ts";
 
 /**
  * The server could not parse the request's body. (What it could not parse inside of it, such as the arguments of a call or
@@ -29,8 +30,18 @@ export const garbledAdvice =
 const bareWords =
   /^(?:400:? ?)?(?:bad request|provider returned error(?:: "?error"?)?|invalid request data|error code: 400)[.!]?$/i;
 
+/** Codes that say no more than the status. */
+const bareCodes = /^(?:invalid_request_error|bad[_ ]?request(?:_?error)?|upstream_(?:client_)?error)$/i;
+
 /** Whether a 400 says nothing but that it is one: the phrase of the status, or a gateway's words for any failure behind it. */
-export const isBare = (message: string): boolean => bareWords.test(message.trim());
+export const isBare = ({ message, codes }: Pick<ErrorFacts, "message" | "codes">): boolean =>
+  bareWords.test(message.trim()) && codes.every((code) => bareCodes.test(code));
+
+/** Whether a refusal has no word at all: its body is empty, or JSON without a message or a code. */
+export function isSilent(body: string): boolean {
+  const { message, codes, html } = readErrorBody(body);
+  return message === "" && !html && codes.every((code) => bareCodes.test(code));
+}
 
 /** What to do about it. */
 export const bareAdvice =

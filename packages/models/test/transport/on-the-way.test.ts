@@ -85,6 +85,7 @@ describe("a refusal that only repeats its status", () => {
     ["a reason", says("Bad request: temperature must be at most 2")],
     ["a reason behind the router", says("Provider returned error", { metadata: { raw: "no such tool" } })],
     ["another status", "Bad Request", 404],
+    ["a code that tells it", says("Bad request.", { code: "invalid_image_format" })],
     ["a refusal of a key", says("Bad Request", { code: "invalid_api_key" })],
     ["nothing at all, with which Cerebras refuses a field", ""],
   ])("but not with %s", (_what, body, status) => {

@@ -350,6 +350,20 @@ describe("a body that is not an event stream", () => {
     });
   });
 
+  it("JSON that says nothing is such a refusal, too (opencode 50761)", async () => {
+    for (const body of ['{"model":"deepseek-v4.1-flash"}', "{}", '{"error":{}}'])
+      await served(whole(body, "application/json", 400), async ({ url }) => {
+        const facts = { contextWindow: 4 };
+        const error = await errorFrom(tiny(url).call(tinyRequest, watch()));
+        expect(error).toMatchObject({ kind: "invalid_request", retryable: true });
+        const large = await errorFrom(tiny(url, { facts }).call(tinyRequest, watch()));
+        expect(large.kind).toBe("context_overflow");
+      });
+    await served(whole('{"error":{"code":"no_such_tool"}}', "application/json", 400), async ({ url }) => {
+      expect((await errorFrom(tiny(url).call(tinyRequest, watch()))).retryable).toBe(false);
+    });
+  });
+
   it("an empty refusal that says itself that it is meant is not tried again", async () => {
     await served(
       (_request, response) => {
