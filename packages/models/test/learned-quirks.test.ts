@@ -440,6 +440,16 @@ describe("a refusal reveals a quirk", () => {
     expect(by({ message }, { plainReasoning: true })).toBeUndefined();
   });
 
+  it.each([
+    "Invalid 'input[1].content': array too long. Expected an array with maximum length 0, but got an array with length 1 instead.",
+    "Unknown parameter: 'input[1].content'.",
+  ])("reasoning is sent back without its readable text where that is refused: %s", (message) => {
+    const by = toldBy(openaiResponses);
+    expect(by({ message })).toEqual({ readableReasoning: false });
+    expect(by({ message }, { readableReasoning: false })).toBeUndefined();
+    expect(by({ message: message.replace("content", "content[0].text") })).toBeUndefined();
+  });
+
   it("a user may not speak after results, whatever the protocol of the server that says so", () => {
     const message = "Unexpected role 'user' after role 'tool'";
     for (const [codec, quirk] of [
