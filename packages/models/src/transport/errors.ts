@@ -352,7 +352,7 @@ function sentence(kind: ErrorKind, failure: Failure, waitMs: number | undefined)
   const what = facts.html
     ? `a web page${facts.message === "" ? "" : ` titled "${facts.message}"`}`
     : facts.message || "no explanation";
-  const end = /[.!?…]$/.test(what) ? "" : ".";
+  const end = /[.!?…。！？]$/.test(what) ? "" : ".";
   const said = `${hints.provider ?? "the provider"} answered ${label || "with an error"}: ${what}${redirectOf(failure)}${end}`;
   const wait = waitMs === undefined ? undefined : `It asks to wait ${waitMs / 1000} s.`;
   return [said, wait, adviceOf(kind, failure)].filter((one) => one !== undefined).join(" ");
