@@ -12,6 +12,7 @@ import {
 import type { ModelOptions } from "./model-options.ts";
 import { hasAuthorization } from "./request-head.ts";
 import { unlessAborted } from "./transport/network.ts";
+import { isWordless } from "./transport/on-the-way.ts";
 
 export class ModelCredentials {
   readonly #options: ModelOptions;
@@ -48,12 +49,15 @@ export class ModelCredentials {
   }
 
   /**
-   * The error; one that may pass, if it refuses a key that was accepted before: gateways do so under load (MiMo). Not if a
-   * callback gave it, which was asked for another one already.
+   * The error; one that may pass, if it refuses a key that was accepted before: gateways do so under load (MiMo), and what
+   * stands before a server does with a 403 that has no words of a server. Not a 401 of a key that a callback gave, which was
+   * asked for another one already.
    */
-  unlessAccepted(error: RondoError, { apiKey }: Credentials): RondoError {
-    if (error.kind !== "auth" || error.status !== 401 || this.#options.credentials !== undefined)
-      return error;
+  unlessAccepted(error: RondoError, { apiKey }: Credentials, body: string): RondoError {
+    const isRefused =
+      error.kind === "auth" && error.status === 401 && this.#options.credentials === undefined;
+    const isTurnedAway = error.kind === "permission" && error.status === 403 && isWordless(body);
+    if (!isRefused && !isTurnedAway) return error;
     if (apiKey === undefined || apiKey !== this.#accepted || isOver.test(error.message)) return error;
     const message = `${error.message} The same key was accepted before: this may be a passing fault of the server.`;
     return errorWith(error, { retryable: true, message });

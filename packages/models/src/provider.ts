@@ -155,7 +155,7 @@ class HttpModel implements Model {
         const { refused, response } = refusal;
         const isFirst = call === refusedCall;
         const judged = isFirst ? unlessAdded(refused, response, call.made.wire) : refused;
-        throw this.#credentials.unlessAccepted(judged, call.credentials);
+        throw this.#credentials.unlessAccepted(judged, call.credentials, response.body);
       }
       const attempt = await this.#attempt(next);
       if ("answer" in attempt) return attempt.answer;

@@ -27,11 +27,19 @@ export const garbledWords: RegExp = anyOf(
 export const garbledAdvice =
   "It was whole JSON when it was sent: if this repeats, something on the way cuts it, such as a proxy's limit for the size of a body.";
 
-const bareWords =
-  /^(?:400:? ?)?(?:bad request|provider returned error(?:: "?error"?)?|invalid request data|error code: 400)[.!]?$/i;
+const bareWords: RegExp = anyOf(
+  "i",
+  /^(?:(?:http|upstream|\w*apicall)[ _]?error: ?)?(?:400:? ?)?bad request[.!]?$/,
+  /^provider returned error(?:: "?error"?)?$/,
+  /^invalid request data$/,
+  /^(?:upstream error|error code|bad response status code):? \(?400\)?(?: \(request id: [^)]*\))?$/,
+  /^openai_error$/,
+  /^(?:an )?unknown error(?: occurred)?[.!]?$/,
+);
 
 /** Codes that say no more than the status. */
-const bareCodes = /^(?:invalid_request_error|bad[_ ]?request(?:_?error)?|upstream_(?:client_)?error)$/i;
+const bareCodes =
+  /^(?:invalid_request_error|bad[_ ]?request(?:_?error)?|upstream_(?:client_)?error|invalid_?argument|bad_response_status_code)$/i;
 
 /** Whether a 400 says nothing but that it is one: the phrase of the status, or a gateway's words for any failure behind it. */
 export const isBare = ({ message, codes }: Pick<ErrorFacts, "message" | "codes">): boolean =>
@@ -42,6 +50,9 @@ export function isSilent(body: string): boolean {
   const { message, codes, html } = readErrorBody(body);
   return message === "" && !html && codes.every((code) => bareCodes.test(code));
 }
+
+/** Whether a refusal has no word of a server: nothing at all, or the page of what stands before it. */
+export const isWordless = (body: string): boolean => isSilent(body) || readErrorBody(body).html;
 
 /** What to do about it. */
 export const bareAdvice =

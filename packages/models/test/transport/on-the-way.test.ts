@@ -75,6 +75,15 @@ describe("a refusal that only repeats its status", () => {
     ["OpenRouter", says("Provider returned error", { code: 400, metadata: { provider_name: "X" } })],
     ["OpenRouter, with a word", says("Provider returned error", { code: 400, metadata: { raw: "ERROR" } })],
     ["Anthropic", says("Invalid request data", { type: "invalid_request_error" })],
+    ["a bridge", says("Upstream error (400)", { type: "invalid_request_error" })],
+    ["Augment", { httpStatus: 400, apiStatus: "invalidArgument", message: "HTTP error: 400 Bad Request" }],
+    [
+      "New API",
+      says("bad response status code 400 (request id: 2026)", { code: "bad_response_status_code" }),
+    ],
+    ["New API, of OpenAI's SDK", says("openai_error", { type: "bad_response_status_code" })],
+    ["a server with an SDK behind it", says("AI_APICallError: Bad Request")],
+    ["a shrug", says("An unknown error occurred", { code: 400 })],
   ])("may be tried again, and says that it names no reason: %s", (_who, body) => {
     const error = refused(body);
     expect(error).toMatchObject({ kind: "invalid_request", retryable: true });

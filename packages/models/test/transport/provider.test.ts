@@ -556,7 +556,7 @@ describe("credentials", () => {
 
   /** A server that refuses every second request with these words. */
   const fickle =
-    (message: string): Handler =>
+    (message: string, status = 401, body?: string): Handler =>
     (_request, response) => {
       asked += 1;
       if (asked % 2 === 1) {
@@ -564,10 +564,26 @@ describe("credentials", () => {
         response.end(frames.join(""));
         return;
       }
-      response.writeHead(401, { "content-type": "application/json" });
-      response.end(JSON.stringify({ error: { message, type: "invalid_key" } }));
+      response.writeHead(status, { "content-type": "application/json" });
+      response.end(body ?? JSON.stringify({ error: { message, type: "invalid_key" } }));
     };
   let asked = 0;
+
+  it.each<[what: string, body: string, retryable: boolean]>([
+    ["without a word", "", true],
+    ["with a page of what stands before the server", "<html><title>403 Forbidden</title></html>", true],
+    ["with a reason", '{"error":{"message":"Your organization must be verified"}}', false],
+  ])("a key that was accepted before is tried again after a 403 %s", async (_what, body, retryable) => {
+    asked = 0;
+    await served(fickle("", 403, body), async ({ url }) => {
+      const model = tiny(url);
+      await model.call(tinyRequest, watch());
+      expect(await errorFrom(model.call(tinyRequest, watch()))).toMatchObject({
+        kind: "permission",
+        retryable,
+      });
+    });
+  });
 
   it.each<[what: string, message: string, options: Partial<ModelOptions>, retryable: boolean]>([
     ["a key that was accepted before may be accepted again", "Invalid API Key", {}, true],
