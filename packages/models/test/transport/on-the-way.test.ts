@@ -38,6 +38,12 @@ describe("a server that could not read the request's JSON, which was whole when 
     ["Google, of a token", says("Invalid JSON payload received. Expected , or } after key:value pair.")],
     ["a gateway", says("Failed to parse request body", { type: "invalid_request_error" })],
     ["another gateway", says("LLM request body must be valid JSON")],
+    ["Ollama's cloud", says("cannot parse request body", { type: "invalid_request_error" })],
+    ["a server that was cut off", says("Error reading request body: client disconnected")],
+    [
+      "a server in Rust",
+      says("Failed to parse request body as JSON: EOF while parsing a string at line 1 column 90"),
+    ],
     ["a third gateway", says("invalid JSON in request body: Expecting ',' delimiter: line 1 column 13")],
     ["FastAPI", { detail: [{ type: "json_invalid", loc: ["body", 7281], msg: "JSON decode error" }] }, 422],
   ];
@@ -56,6 +62,15 @@ describe("a server that could not read the request's JSON, which was whole when 
     [
       "a member that Google does not know",
       "Invalid JSON payload received. Unknown name \"foo\" at 'tools[0]'",
+    ],
+    [
+      "a type in it",
+      "Failed to parse request body: messages.0.content: invalid type: null, expected a string",
+    ],
+    ["a member in it", 'Failed to decode request body: unknown field "thinking"'],
+    [
+      "a part in it",
+      "Failed to parse request body as JSON: messages[3].content: unknown variant `input_file`",
     ],
     ["arguments in the history, which are ours", "Unterminated string starting at: line 1 column 9 (char 8)"],
     ["an answer's schema", "response_format is not valid JSON"],
