@@ -15,7 +15,8 @@ export const garbledWords: RegExp = anyOf(
   "i",
   /\brequest body is not valid json\b(?![^{}]{0,40}\bsurrogate\b)/,
   /\bcould not parse the json body of your request\b/,
-  /\b(?:(?:failed|unable) to|cannot|could not|error) (?:pars|read|decod)(?:e|ing)? (?:the )?request body\b(?: as json\b)?(?=[.!"'\s]*$|[^{}]{0,20}\b(?:eof|unexpected (?:end|token|character)|expecting|expected (?:value|[`'"]?[,:}\]])|unterminated|invalid character|client disconnected|connection reset))/,
+  /\b(?:(?:failed|unable) to|cannot|could not|error) (?:pars|decod)(?:e|ing)? (?:the )?request body\b(?: as json\b)?(?=[.!"'\s]*$|[^{}]{0,20}\b(?:eof|unexpected (?:end|token|character)|expecting|expected (?:value|[`'"]?[,:}\]])|unterminated|invalid character))/,
+  /\berror reading (?:the )?request body: (?:client disconnected|unexpected eof|connection reset)\b/,
   /\brequest body must be valid json\b/,
   /\binvalid json in (?:the )?request body\b/,
   // Google's parser; what it does not know in a readable request begins with "Unknown name" or "Invalid value".
