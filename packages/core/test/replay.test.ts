@@ -43,7 +43,7 @@ describe("a replay", () => {
       "settings.temperature",
     ]);
     expect(today?.parts[0]).toEqual({ what: "system", was: "be brief", is: "be long" });
-    expect(today?.causes).toContainEqual({ what: "rule retry", was: "version 3" });
+    expect(today?.causes).toContainEqual({ what: "rule retry", was: "version 4" });
   });
 
   test("names the text that changed if the records themselves give another request", async () => {
@@ -71,7 +71,7 @@ describe("a replay", () => {
     expect(difference).toMatchObject({
       step: 1,
       parts: [],
-      causes: [{ what: "rule retry", was: "version 3" }],
+      causes: [{ what: "rule retry", was: "version 4" }],
     });
   });
 

@@ -3,6 +3,7 @@
 // A lesson is a guess from the words of a refusal. Only the answer to the changed request shows whether it was right.
 
 import type { RondoError } from "@rondo/core";
+import type { WireRequest } from "./codec.ts";
 import type { Other } from "./known-server.ts";
 import { unrepaired } from "./refusals/for-request.ts";
 
@@ -46,3 +47,7 @@ export function demandOtherWords({ refused, made }: Lesson, again: RondoError): 
   made.forget();
   throw unrepaired(again);
 }
+
+/** What a request leaves out that the one before it contained. */
+export const newsIn = ({ warnings }: WireRequest, before: WireRequest): WireRequest["warnings"] =>
+  warnings.filter(({ message }) => !before.warnings.some((told) => told.message === message));

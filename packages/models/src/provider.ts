@@ -26,9 +26,10 @@ import { isSpokenOf } from "./answer/said-before.ts";
 import { factsOf } from "./catalogue/catalogue.ts";
 import type { Codec, ErrorResponse, Target, WireRequest } from "./codec.ts";
 import { type Credentials, redactedJson, secretsOf } from "./credentials.ts";
+import { ofEmptyRefusal } from "./empty-refusal.ts";
 import { keepingRaw } from "./keep-raw.ts";
 import { KnownServer, type Made, quirksBetween } from "./known-server.ts";
-import { demandOtherWords, isNews, judgeLesson, type Lesson } from "./lessons.ts";
+import { demandOtherWords, isNews, judgeLesson, type Lesson, newsIn } from "./lessons.ts";
 import { loadedOf } from "./load-once.ts";
 import { ModelCredentials } from "./model-credentials.ts";
 import { checkedOptions, type ModelOptions, type Send } from "./model-options.ts";
@@ -150,10 +151,12 @@ class HttpModel implements Model {
       const taught = this.#taught(refusal, call);
       if (taught === undefined && call.lesson !== undefined) demandOtherWords(call.lesson, refusal.refused);
       const next = taught ?? (await this.#withFreshToken(refusal.refused, call));
-      if (next === undefined)
-        throw call === refusedCall
-          ? unlessAdded(refusal.refused, refusal.response, call.made.wire)
-          : refusal.refused;
+      if (next === undefined) {
+        const { refused, response } = refusal;
+        const isFirst = call === refusedCall;
+        const judged = isFirst ? unlessAdded(refused, response, call.made.wire) : refused;
+        throw this.#credentials.unlessAccepted(judged, call.credentials, response.body);
+      }
       const attempt = await this.#attempt(next);
       if ("answer" in attempt) return attempt.answer;
       if (next.lesson !== undefined) judgeLesson(next.lesson, attempt.refused);
@@ -211,7 +214,9 @@ class HttpModel implements Model {
     const asked = askedOf(call, made);
     const response = await this.#response(call, made.wire);
     const isSuccess = response.status >= 200 && response.status < 300;
-    return isSuccess ? await this.#answered(response, asked) : await this.#refused(response, asked);
+    if (!isSuccess) return await this.#refused(response, asked);
+    this.#credentials.accepted(call.credentials);
+    return await this.#answered(response, asked);
   }
 
   /** Signs and sends a request, and returns the response. */
@@ -262,7 +267,8 @@ class HttpModel implements Model {
     const answer = codec.answerOf?.(refusal, target);
     if (answer !== undefined) return { answer };
     const error = this.#refusedFor(codec.errorOf(refusal), refusal, asked);
-    return { refused: this.#emptyIsOverflow(error, body, wire.body.length), response: refusal };
+    const { facts = {} } = this;
+    return { refused: ofEmptyRefusal(error, refusal, wire.body.length, facts, target), response: refusal };
   }
 
   /** The answer, or an error if nothing here can do what it asks for, or the prompt left no room for one. Warns if some of the prompt may have been cut. */
@@ -282,14 +288,6 @@ class HttpModel implements Model {
   /** The error, with the repair that this request allows. */
   #refusedFor(error: RondoError, { body }: ErrorResponse, { request, codec, wire }: Asked): RondoError {
     return forRequest(error, body, wire, request, (other) => this.#server.make(other, codec).wire);
-  }
-
-  /** An empty 400 or 413 for a long prompt means that it is too long: some servers say nothing else. */
-  #emptyIsOverflow(error: RondoError, body: string, chars: number): RondoError {
-    const window = this.facts?.contextWindow;
-    const empty = body.trim() === "" && (error.status === 400 || error.status === 413);
-    if (!empty || window === undefined || chars / charsPerToken < window * 0.9) return error;
-    return errorWith(error, { kind: "context_overflow", retryable: false });
   }
 
   async #sendBy(send: Send, asked: Asked): Promise<AssistantMessage> {
@@ -377,10 +375,6 @@ const warnOf = (warnings: WireRequest["warnings"], io: ModelIo): void => {
   for (const { code, message } of warnings) io.emit({ type: "warning", code, message });
 };
 
-/** What a request leaves out that the one before it contained. */
-const newsIn = ({ warnings }: WireRequest, before: WireRequest): WireRequest["warnings"] =>
-  warnings.filter(({ message }) => !before.warnings.some((told) => told.message === message));
-
 /** The target, with what its request says of the answer. */
 function askedOf({ codec, request, io }: Pick<Call, "codec" | "request" | "io">, made: Made): Asked {
   const { maxOutputTokens: outputLimit } = request.settings;
@@ -395,5 +389,3 @@ function askedOf({ codec, request, io }: Pick<Call, "codec" | "request" | "io">,
 }
 
 const maxErrorChars = 1_000_000;
-/** Low, so that an empty refusal is taken for an overflow too rarely rather than too often. */
-const charsPerToken = 4;

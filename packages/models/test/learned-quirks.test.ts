@@ -476,6 +476,16 @@ describe("a refusal reveals a quirk", () => {
     expect(by({ message }, { plainReasoning: true })).toBeUndefined();
   });
 
+  it.each([
+    "Invalid 'input[1].content': array too long. Expected an array with maximum length 0, but got an array with length 1 instead.",
+    "Unknown parameter: 'input[1].content'.",
+  ])("reasoning is sent back without its readable text where that is refused: %s", (message) => {
+    const by = toldBy(openaiResponses);
+    expect(by({ message })).toEqual({ readableReasoning: false });
+    expect(by({ message }, { readableReasoning: false })).toBeUndefined();
+    expect(by({ message: message.replace("content", "content[0].text") })).toBeUndefined();
+  });
+
   it("a user may not speak after results, whatever the protocol of the server that says so", () => {
     const message = "Unexpected role 'user' after role 'tool'";
     for (const [codec, quirk] of [
@@ -650,6 +660,32 @@ describe("a refusal in Anthropic's protocol reveals a server that is not Anthrop
     expect(by({ message }, { refusedBlocks: ["x"] })).toEqual({ refusedBlocks: ["x", "fallback"] });
     expect(by({ message }, { refusedBlocks: ["fallback"] })).toBeUndefined();
     expect(by({ message: message.replace("'fallback'", "'image'") })).toBeUndefined();
+  });
+
+  it.each([
+    [
+      "compaction.encrypted_content",
+      "messages.1.content.0.compaction.encrypted_content: Extra inputs are not permitted",
+    ],
+    [
+      "tool_search_tool_result.error_message",
+      "messages.1.content.6.tool_search_tool_result.content.RequestToolSearchToolResultError.error_message: Extra inputs are not permitted",
+    ],
+    ["text.citations", "messages.27.content.0.text.citations: Extra inputs are not permitted"],
+    ["tool_use.caller", "messages.3.content.1.tool_use.caller: Extra inputs are not permitted"],
+  ])("that does not take back a member of a block of its own: %s", (member, message) => {
+    expect(by({ message })).toEqual({ refusedMembers: [member] });
+    expect(by({ message }, { refusedMembers: ["x.y"] })).toEqual({ refusedMembers: ["x.y", member] });
+    expect(by({ message }, { refusedMembers: [member] })).toBeUndefined();
+  });
+
+  it.each([
+    ["of a result, which is ours", "messages.2.content.0.tool_result.content.0.text.citations"],
+    ["that every block has", "messages.2.content.0.compaction.type"],
+    ["of thinking, which must stay as it is", "messages.2.content.0.thinking.signature"],
+    ["of a tool", "tools.0.custom.input_examples"],
+  ])("but not one %s", (_what, path) => {
+    expect(by({ message: `${path}: Extra inputs are not permitted` })).toBeUndefined();
   });
 
   it("that can no longer read what one of its own tools returned", () => {

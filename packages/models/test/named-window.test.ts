@@ -18,6 +18,10 @@ const refusedWith = (message: string, more: object = {}): ReturnType<typeof clas
 describe("the window is taken from a refusal", () => {
   it.each([
     ["prompt is too long: 213462 tokens > 200000 maximum", 200_000],
+    [
+      "Job requires 485 pages (only 460 available) and cannot be enqueued. Total cache allocated is 460 * 256 = 117760 tokens",
+      117_760,
+    ],
     ["prompt tokens (1200008) exceed model maximum (1050000) for openai.gpt-5.6-terra", 1_050_000],
     [
       "too many tokens: size limit exceeded by 19296 tokens. The limit for this model is 132000 tokens.",

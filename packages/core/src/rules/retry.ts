@@ -55,9 +55,16 @@ const ofAll: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
   "content_filter",
 ]);
 
-/** Whether another model may do better. What is not found is this model, which its provider may have taken away, or its address. */
-export const mayFallBack = ({ kind, status }: Pick<ErrorData, "kind" | "status">): boolean =>
-  !ofAll.has(kind) || (kind === "invalid_request" && (status === 404 || status === 410));
+/**
+ * Whether another model may do better. What is not found is this model, which its provider may have taken away, or its
+ * address; and a refusal that might have passed says nothing against the request.
+ */
+export const mayFallBack = ({ kind, status, retryable }: Failed): boolean =>
+  !ofAll.has(kind) ||
+  (kind === "invalid_request" && (status === 404 || status === 410 || retryable === true));
+
+/** What of a failure decides which model is asked next. */
+type Failed = Pick<ErrorData, "kind" | "status"> & Partial<Pick<ErrorData, "retryable">>;
 
 /** Checks the options of `retry`. */
 export const retryOptions: Check = rising(
@@ -80,7 +87,7 @@ export function retry(options: Retry = {}): Rule {
   const { capMs = Math.max(baseMs, 30_000), shortestRetryAfterMs = baseMs } = options;
   return {
     name: "retry",
-    version: 3,
+    version: 4,
     judge(_memory, state): Judgement | undefined {
       const { run } = state;
       if (run?.failure === undefined) return undefined;
@@ -119,7 +126,7 @@ export function retry(options: Retry = {}): Rule {
 export function fallback(): Rule {
   return {
     name: "fallback",
-    version: 2,
+    version: 3,
     judge(_memory, state): Judgement | undefined {
       const error = state.run?.failure?.error;
       if (error === undefined) return undefined;
@@ -131,7 +138,7 @@ export function fallback(): Rule {
 }
 
 /** The index of the model to fall back to after a permanent failure; undefined if there is none, or if it would fail as well. */
-export function nextModel(state: State, error: Pick<ErrorData, "kind" | "status">): number | undefined {
+export function nextModel(state: State, error: Failed): number | undefined {
   if (!mayFallBack(error)) return undefined;
   const { run, options } = withRun(state);
   // If a hook chose the model for the step, the run's own model is asked next.

@@ -26,8 +26,8 @@ import { acting, answerOf, callOf, finished, stateOf } from "../loop/support.ts"
 import { afterAll, failureOf, judgementOf, stopOf, texts, turnOf, words } from "./support.ts";
 
 test.each([
-  ["retry", 3, retry],
-  ["fallback", 2, fallback],
+  ["retry", 4, retry],
+  ["fallback", 3, fallback],
   ["overflow", 3, overflow],
   ["repairs", 6, repairs],
 ] as const)("%s decides nothing if nothing failed", (name, version, make) => {
@@ -56,8 +56,15 @@ describe("a failed model call", () => {
       evidence: { kind: "network" },
     });
     expect(falls(network, last)).toBeUndefined();
-    expect(falls(failureOf("invalid_request", {}, 0))).toBeUndefined();
-    expect(falls(failureOf("invalid_request", { status: 400 }, 0))).toBeUndefined();
+    expect(falls(failureOf("invalid_request", { retryable: false }, 0))).toBeUndefined();
+    expect(falls(failureOf("invalid_request", { retryable: false, status: 400 }, 0))).toBeUndefined();
+  });
+
+  test("that says nothing against the request goes to the next model once it was tried enough", () => {
+    const bare = failureOf("invalid_request", { status: 400 }, 0);
+    expect(judged({}, bare, 0)).toMatchObject({ follows: { do: "ask_again", until: 5_500 } });
+    expect(judged({}, bare, 3)).toMatchObject({ follows: { do: "ask_again", model: 1 } });
+    expect(judged({}, bare, 3, last)).toMatchObject({ follows: { do: "stop", reason: "error" } });
   });
 
   test("whose model is not there, or no longer, goes to the next one", () => {

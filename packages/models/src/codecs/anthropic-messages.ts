@@ -52,8 +52,8 @@ const vertex: Host = {
  * `thinkingFill` (the reasoning sent for a tool turn that has none), `resumesPauses: false` (a paused answer is continued
  * by a short user message, without the calls that were open in it), `containers: "turn"` (no container is named once a user
  * message followed it), `unbindsThinking` (the server leaves out earlier thinking that no longer fits what stands before
- * it, and says so), `refusedBlocks` (types of its own blocks that it does not take back), `plainSchemas` (tool schemas
- * contain only shapes and enums; `typed`: with exactly one type in every place), `cache: false` (no automatic marks), and any trait of `anthropic/traits.ts` by its name.
+ * it, and says so), `refusedBlocks` (types of its own blocks that it does not take back), `refusedMembers` (members
+ * of them, as `compaction.encrypted_content`), `plainSchemas` (tool schemas contain only shapes and enums; `typed`: with exactly one type in every place), `cache: false` (no automatic marks), and any trait of `anthropic/traits.ts` by its name.
  */
 export const anthropicMessages: Codec = {
   api,

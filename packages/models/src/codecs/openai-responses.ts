@@ -93,6 +93,10 @@ const missingReasoning: RegExp =
 const unknownMember: RegExp =
   /\b(?:unknown|unsupported) parameter: [`'"\\]*input\[\d+\]\.(status|phase|namespace)\b/i;
 
+/** OpenAI sends readable reasoning of some models beside the encrypted, and takes back only the latter. */
+const refusedReadable: RegExp =
+  /\binput\[\d+\]\.content[`'"\\]*: array too long\. expected an array with maximum length 0\b|\b(?:unknown|unsupported) parameter: [`'"\\]*input\[\d+\]\.content(?![\w.[])/i;
+
 /**
  * A server that does not take back what it sent itself: the item of a tool that it ran, with an action, a form or an id that
  * it refuses in a request. OpenAI, DeepSeek and gateways, each about another member.
@@ -151,6 +155,8 @@ function learned({ status, body }: ErrorResponse, target: Target): Target["compa
   const field = unknownField.exec(words)?.slice(1).find(Boolean)?.toLowerCase();
   if (field !== undefined && !compat.omit.includes(field))
     return { ...target.compat, omit: [...compat.omit, field] };
+  if (compat.readableReasoning && refusedReadable.test(words))
+    return { ...target.compat, readableReasoning: false };
   const member = unknownMember.exec(words)?.[1]?.toLowerCase();
   if (member !== undefined && !compat.omitInItems.includes(member))
     return { ...target.compat, omitInItems: [...compat.omitInItems, member] };

@@ -50,6 +50,7 @@ export const modelHosts: { readonly [name in ModelHost]: CompatibleServer } = {
       structuredWithTools: false,
       thinkTags: "leading",
       efforts: ["none", "low", "medium", "high"],
+      emptyRefusals: true,
       omit: openaiOnlyBut("prediction"),
       options: ["reasoning_format", "clear_thinking", "min_completion_tokens", "model_parameters"],
     },
@@ -187,8 +188,10 @@ export const modelHosts: { readonly [name in ModelHost]: CompatibleServer } = {
       initiatorHeader: true,
       omit: openaiOnly,
     },
+    models: [{ match: /gemini/i, compat: { plainSchemas: true } }],
     answers:
       "For Claude and Gemini models text and calls may come in different choices; the index may begin at 1 (F069); reasoning in `reasoning_text`, with `reasoning_opaque` that makes it whole.",
-    errors: "As OpenAI's, or plain text.",
+    errors:
+      "As OpenAI's, or plain text. A tool's schema that Gemini does not take (several types, an enum of numbers or of a list) is a bare `Bad Request`.",
   },
 };

@@ -36,6 +36,8 @@ const toolSchema: RegExp = anyOf(
   "i",
   ungrammatical,
   /error parsing grammar|\blook-?(?:around|ahead|behind)\b|unrecognized schema\b|pattern must start with|invalid json schema for tool\b|json schema not supported|unsupported json schema fields|(?:schema|grammar)[^{}]{0,60}(?:features? )?not supported by (?:xgrammar|outlines|guidance)|invalid schema for function\b|\btools\[\d+\]\.function\.parameters\b[^{}]{0,40}unsupported|\bparameters[`'"\\]* is not a valid\b[^{}]{0,40}schema|\bresolving schema reference\b/,
+  // Google's path, whatever follows: gateways hand on its words.
+  /\bfunction_?declarations\[[^\]]{1,9}\]\.parameters\b/,
 );
 /** A place in a tool's schema, as a path (Pydantic's lists, Go's members, Amazon's names) or as people put it. */
 const toolPlace: RegExp =

@@ -6,7 +6,15 @@
 import { cutRaw, type Json, type JsonObject } from "@rondo/core";
 import { listIn, numberIn, objectIn } from "../json-values.ts";
 import { isRequestCode } from "./error-codes.ts";
-import { besides, insteadOf, printedCodes, quotedIn, toldStatus } from "./gateway-errors.ts";
+import {
+  besides,
+  insteadOf,
+  isFault,
+  placeOf,
+  printedCodes,
+  quotedIn,
+  toldStatus,
+} from "./gateway-errors.ts";
 
 /** The facts in an error body. */
 export interface ErrorFacts {
@@ -165,14 +173,7 @@ function messageIn(root: JsonObject, said: JsonObject, raw: boolean): string {
   const metadata = objectIn(said.metadata);
   const param = words(said.param);
   const upstream = raw ? words(metadata?.raw) : undefined;
-  const more =
-    metadata !== undefined
-      ? upstream
-      : param?.includes(" ")
-        ? param
-        : objectIn(listIn(said.details)[0])?.loc === undefined
-          ? undefined
-          : firstDetail(said.details);
+  const more = metadata !== undefined ? upstream : param?.includes(" ") ? param : faultsIn(said.details);
   return cut(more === undefined || message.includes(more) ? message : `${message}: ${more}`);
 }
 
@@ -224,15 +225,27 @@ const codePlaces = (root: JsonObject, said: JsonObject): (Json | undefined)[] =>
   ...listIn(said.details).map((one) => objectIn(one)?.reason),
 ];
 
+/** How many faults of a list are told. */
+const mostFaults = 5;
+
+/** What is wrong, and where, if a list says so of each place: Azure's, with Pydantic's entries or its own. */
+function faultsIn(details: Json | undefined): string | undefined {
+  const list = listIn(details);
+  if (!list.some(isFault)) return undefined;
+  const told = list.slice(0, mostFaults).flatMap((one) => firstDetail(one) ?? []);
+  return words([...told, ...(list.length > mostFaults ? ["…"] : [])]);
+}
+
 /** FastAPI's `{"detail": [{"msg": "…", "loc": […]}]}`, JSON:API's `{"errors": [{"detail": "…"}]}`, or an error under `detail`. */
 function firstDetail(detail: Json | undefined): string | undefined {
   const first = objectIn(Array.isArray(detail) ? detail[0] : detail);
   if (first === undefined) return undefined;
   const said = words(first.msg) ?? words(first.message) ?? words(first.error) ?? words(first.detail);
   // "Extra inputs are not permitted" says nothing without the field's location.
-  const place = listIn(first.loc)
+  const path = listIn(first.loc)
     .filter((one) => one !== "body")
     .join(".");
+  const place = path === "" ? placeOf(first) : path;
   return said === undefined || place === "" || said.includes(place) ? said : `${said}: ${place}`;
 }
 

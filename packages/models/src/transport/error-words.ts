@@ -23,6 +23,8 @@ const overflowWords: RegExp = phrases(
   /context[ _]?(?:length|window|size|limit)[^.]{0,60}exceed/,
   /context (?:window|length|size)(?: limit)? (?:has been |was |is )?reached/,
   /\brequires? (?:approximately |about |~)?[\d,]+ tokens\b[^.]{0,40}\bcontext limit/,
+  // ExLlama, of the pages of its cache.
+  /\bjob requires \d+ pages \(only \d+ available\)/,
   // An older llama.cpp, if a prompt or its answer fills the context.
   /\bcontext shift is disabled\b/,
   /exceed[^.]{0,80}context[ _](?:length|window|size|limit)/,
@@ -188,6 +190,7 @@ export const minuteQuotaWords: RegExp = phrases(
 export const planWords: RegExp = phrases(
   /\b(?:hit|reached) your (?!.{0,30}(?:\brate|minute|concurren))(?:[\w.-]+ ){0,3}limit\b/,
   /usage limit is set to/,
+  /\bexceeded your (?:[\w.-]+ ){0,3}usage limit\b/,
   /\busage quota\b/,
   /\btoken quota (?:is|was|has been) exceeded\b/,
   // A limit that a moment does not lift names the day or the time at which it ends.
@@ -199,7 +202,7 @@ export const planWords: RegExp = phrases(
   /\b(?:no|not have an) active (?:\w+ )?subscription\b/,
   /\binsufficient (?:\w+ ){0,3}(?:balance|credits?|funds)\b/,
   /\bbalance is insufficient\b/,
-  /余额不足/,
+  /余额不足|超过套餐|套餐\S{0,6}(?:用完|用尽|耗尽)|用量已超[过出]|(?:小时|[日天周月])的?使用上限|每[周月](?:限制|限额)/,
 );
 
 /** A limit that passes soon, with whatever status. */

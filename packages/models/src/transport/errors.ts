@@ -37,6 +37,7 @@ import {
   upstreamWords,
 } from "./error-words.ts";
 import { namedWindow } from "./named-window.ts";
+import { bareAdvice, garbledAdvice, garbledWords, isBare, pageAdvice } from "./on-the-way.ts";
 import { fittingOutput, mostOutput, paidOutput } from "./output-limit.ts";
 import { retryAfterMs, shouldRetry } from "./retry-after.ts";
 
@@ -116,8 +117,8 @@ function errorOf(failure: Failure): RondoError {
   const said = shouldRetry(header);
   const body = facts.json ?? (facts.html ? undefined : facts.message);
   // 409 and 425 are temporary: the same request may succeed a little later.
-  const retryable =
-    said ?? ((status === 409 || status === 425) && kind === "invalid_request" ? true : undefined);
+  const mayPass = status === 409 || status === 425 || (status === 400 && isBare(facts));
+  const retryable = said ?? (mayPass && kind === "invalid_request" ? true : undefined);
   const wait =
     waiting.has(kind) || retryable === true
       ? retryAfterMs({
@@ -287,11 +288,13 @@ function kindOfWords(
 }
 
 /**
- * What would otherwise be a bad request may be a gateway's broken connection, which only its message shows. But a URL in
- * the request that the server could not fetch is the request's fault.
+ * What would otherwise be a bad request may be a gateway's broken connection, or a request damaged on its way, which only the
+ * message shows. But a URL in the request that the server could not fetch is the request's fault.
  */
 const unlessBroken = (text: string): ErrorKind =>
-  brokenWords.test(text) && !refusesFiles(text) ? "server_error" : "invalid_request";
+  garbledWords.test(text) || (brokenWords.test(text) && !refusesFiles(text))
+    ? "server_error"
+    : "invalid_request";
 
 /** Whether words about too much of something are about the output, a setting, or a connection. */
 const hasOtherReason = (text: string): boolean =>
@@ -352,7 +355,7 @@ function sentence(kind: ErrorKind, failure: Failure, waitMs: number | undefined)
   const what = facts.html
     ? `a web page${facts.message === "" ? "" : ` titled "${facts.message}"`}`
     : facts.message || "no explanation";
-  const end = /[.!?…]$/.test(what) ? "" : ".";
+  const end = /[.!?…。！？]$/.test(what) ? "" : ".";
   const said = `${hints.provider ?? "the provider"} answered ${label || "with an error"}: ${what}${redirectOf(failure)}${end}`;
   const wait = waitMs === undefined ? undefined : `It asks to wait ${waitMs / 1000} s.`;
   return [said, wait, adviceOf(kind, failure)].filter((one) => one !== undefined).join(" ");
@@ -366,6 +369,9 @@ function redirectOf({ status, header }: Failure): string {
 function adviceOf(kind: ErrorKind, { status, facts }: Failure): string | undefined {
   if (kind === "invalid_request" && status === 404) return notFound;
   if (kind === "capability" && otherApiWords.test(facts.message)) return otherApi;
+  if (kind === "permission" && facts.html) return pageAdvice;
+  if (kind === "invalid_request" && status === 400 && isBare(facts)) return bareAdvice;
+  if (kind === "server_error" && garbledWords.test(facts.message)) return garbledAdvice;
   return adviceOn[kind];
 }
 

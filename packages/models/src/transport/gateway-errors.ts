@@ -79,8 +79,20 @@ export function besides(root: JsonObject, said: JsonObject): JsonObject | undefi
 /** One attempt, if it says why it failed. Google's details also form a list, but each has a type of its own and none is an attempt. */
 function attempt(given: Json): JsonObject | undefined {
   const one = objectIn(given);
-  if (one === undefined || one["@type"] !== undefined) return undefined;
+  if (one === undefined || one["@type"] !== undefined || isFault(one)) return undefined;
   return isWords(one.error) || isWords(one.message) || objectIn(one.error) !== undefined ? one : undefined;
+}
+
+/** Whether an entry of a list is about a place in the request, and not an attempt at sending it. */
+export const isFault = (entry: Json): boolean => {
+  const one = objectIn(entry);
+  return one !== undefined && (Array.isArray(one.loc) || placeOf(one) !== "");
+};
+
+/** The place in the request that a fault names; empty if it names none. */
+export function placeOf({ param, field, path }: JsonObject): string {
+  for (const place of [param, field, path]) if (isWords(place)) return place.trim();
+  return "";
 }
 
 function bodyIn(given: Json | undefined): JsonObject | undefined {

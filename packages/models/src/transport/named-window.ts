@@ -29,6 +29,8 @@ const forms: readonly RegExp[] = [
   // Engines by the names of their settings
   `max_(?:model_len|seq_len|num_tokens) \\(?${tokens}`,
   `maximum model length of ${tokens}`,
+  // ExLlama
+  `total cache allocated is \\d+ \\* \\d+ = ${tokens} tokens`,
   // Hugging Face
   `max_new_tokens[\`'"]* must be <= ${tokens}`,
   `inputs[\`'"]* must have less than ${tokens} tokens`,

@@ -486,6 +486,52 @@ describe("a block that a server has refused", () => {
   });
 });
 
+describe("a member that a server has refused", () => {
+  const sent = (content: Part[], ...refusedMembers: string[]): JsonObject[] =>
+    send([userText("go"), answered(content, "end_turn"), userText("on")], {}, {}, { refusedMembers }).said;
+
+  it("is left out of its blocks, wherever it is in them, and nothing else", () => {
+    const summary = block({ type: "compaction", content: "So far.", encrypted_content: "x" });
+    const failed = block({
+      type: "tool_search_tool_result",
+      tool_use_id: "srvtoolu_1",
+      content: { type: "tool_search_tool_result_error", error_code: "e", error_message: "m" },
+    });
+    const asked = block({
+      type: "server_tool_use",
+      id: "srvtoolu_1",
+      name: "s",
+      input: { error_message: 1 },
+    });
+    const content = [summary, asked, failed, { type: "text", text: "Found." } as const];
+    const all = JSON.stringify(sent(content));
+    expect(all).toContain('"encrypted_content":"x"');
+    expect(all).toContain('"error_message":"m"');
+    const less = JSON.stringify(
+      sent(content, "compaction.encrypted_content", "tool_search_tool_result.error_message"),
+    );
+    expect(less).toBe(all.replace(',"encrypted_content":"x"', "").replace(',"error_message":"m"', ""));
+  });
+
+  it("is left out of texts and calls, too", () => {
+    const cited: Part = { type: "text", text: "Found.", citations: [{ url: "u" }] };
+    expect(JSON.stringify(sent([cited]))).toContain("citations");
+    expect(JSON.stringify(sent([cited], "text.citations"))).not.toContain("citations");
+    const call: Part = {
+      type: "tool_call",
+      id: "toolu_1",
+      name: "g",
+      args: {},
+      rawArgs: "{}",
+      opaque: { caller: { type: "direct" }, toolset_name: "t" },
+    };
+    expect(JSON.stringify(sent([call]))).toContain('"caller":{"type":"direct"}');
+    const less = JSON.stringify(sent([call], "tool_use.caller"));
+    expect(less).not.toContain("caller");
+    expect(less).toContain('"toolset_name":"t"');
+  });
+});
+
 describe("a run with tools of both sides", () => {
   const events = (...list: Json[]): ReturnType<typeof frames> =>
     frames(list.map((data) => ({ event: (data as { type: string }).type, data })));

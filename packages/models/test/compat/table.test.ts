@@ -522,6 +522,24 @@ describe("columns", () => {
     ]).toEqual(["developer", "developer", "system", "system"]);
   });
 
+  it("has the tools of Copilot's Gemini without what it refuses without a word", () => {
+    const row = { type: ["object", "null"], properties: { a: { type: "string" } } };
+    const tools = [
+      {
+        name: "f",
+        description: "",
+        inputSchema: { type: "object", properties: { rows: { type: "array", items: row } } },
+      },
+    ];
+    const items = (model: string): unknown => {
+      const [sent] = send("copilot", { tools }, { model }).body.tools as JsonObject[];
+      return (sent as { function: { parameters: { properties: { rows: JsonObject } } } }).function.parameters
+        .properties.rows.items;
+    };
+    expect(items("gemini-3.1-pro-preview")).toEqual({ ...row, type: "object" });
+    expect(items("gpt-5")).toEqual(row);
+  });
+
   it("forces a call with the server's own value", () => {
     const word = (provider: string): unknown =>
       send(provider, { tools: one, toolChoice: "any" }).body.tool_choice;

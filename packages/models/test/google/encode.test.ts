@@ -163,6 +163,25 @@ describe("turns", () => {
     expect(ids({ callIds: "never" })).toEqual([undefined, undefined, undefined, undefined]);
   });
 
+  it("send no id twice in one answer, whose calls Gemini may have given one", () => {
+    const history = [
+      userText("go"),
+      answer([
+        call("a1", "a", {}, { id: "a1", thoughtSignature: "S" }),
+        call("a1_2_1", "a", {}, { id: "a1" }),
+      ]),
+      result("a1", "a", "1"),
+      result("a1_2_1", "a", "2"),
+      answer([call("a1_5_0", "a", {}, { id: "a1" })]),
+      result("a1_5_0", "a", "3"),
+    ];
+    const { body } = sent(asks(history), target(gemini3));
+    const parts = body.contents.flatMap((turn: Body) => turn.parts) as Body[];
+    expect(parts.flatMap((part) => part.functionCall?.id ?? [])).toEqual(["a1", "a1_2_1", "a1"]);
+    expect(parts.flatMap((part) => part.functionResponse?.id ?? [])).toEqual(["a1", "a1_2_1", "a1"]);
+    expect(checkGoogleRequest(body, { needsSignatures: true })).toEqual([]);
+  });
+
   it("have an error in place of a missing result, and no result without a call", () => {
     const { body, codes } = sent(
       asks([

@@ -127,6 +127,23 @@ describe("what Google refuses", () => {
       "missing a thought_signature",
       { needsSignatures: true },
     ],
+    [
+      "two calls of one id",
+      {
+        contents: [
+          hi,
+          model(
+            { functionCall: { id: "a", name: "f", args: {} } },
+            { functionCall: { id: "a", name: "f", args: {} } },
+          ),
+          user(
+            { functionResponse: { id: "a", name: "f", response: {} } },
+            { functionResponse: { id: "a", name: "f", response: {} } },
+          ),
+        ],
+      },
+      "contains an invalid argument",
+    ],
     ["an empty list of tools", { contents: [hi], tools: [] }, "an empty list of tools"],
     [
       "a tool twice",

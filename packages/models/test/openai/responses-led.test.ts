@@ -156,6 +156,22 @@ test("reasoning is sent back in OpenAI's form, whatever a gateway put into it", 
   expect(back(plain)).toEqual(plain);
 });
 
+test("reasoning goes back without its readable text if the server refuses that (OpenAI)", () => {
+  const content = [{ type: "reasoning_text", text: "hm" }];
+  const sentBack = (item: Loose, compat: object): unknown => {
+    const encoder = openaiResponses.encoder({ ...responses(), compat: compat as never });
+    return JSON.parse(encoder.encode(request([user("x"), answer(item, text)])).body).input[1];
+  };
+  const whole = { ...thought("rs_1"), content };
+  expect(sentBack(whole, { readableReasoning: false })).toEqual(thought("rs_1"));
+  // Without encrypted content nothing is left of it, even where plain reasoning is taken.
+  const { encrypted_content: _, ...plain } = whole as Loose;
+  expect(sentBack(plain, { plainReasoning: true })).toEqual(plain);
+  expect(sentBack(plain, { plainReasoning: true, readableReasoning: false })).toMatchObject({
+    type: "message",
+  });
+});
+
 test("an id that the API would refuse is sent back with no message", () => {
   for (const id of [`msg_${"1".repeat(61)}`, "msg_1:2", "chatcmpl-1", ""])
     expect(sent(answer({ ...text, id }))).toEqual([["message", undefined]]);

@@ -39,6 +39,19 @@ describe("a refusal of a tool's schema shows that it has to be plainer", () => {
       },
     ],
     [openaiChat, { error: { message: "The tool schema is invalid: 'type' must be a string" } }],
+    ...[
+      "properties[output].any_of[1].items: missing field.",
+      "properties[command].items: field predicate failed: $type == Type.ARRAY",
+      "properties[action].enum[3]: cannot be empty",
+    ].map((fault): [Codec, Json] => [
+      openaiChat,
+      {
+        error: {
+          message: `* GenerateContentRequest.tools[0].function_declarations[12].parameters.${fault}\n`,
+          status: "INVALID_ARGUMENT",
+        },
+      },
+    ]),
     [openaiChat, { error: { message: "Error resolving schema reference '#/definitions/_gen:tags': …" } }],
     [
       openaiChat,

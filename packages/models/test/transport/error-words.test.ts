@@ -254,6 +254,15 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
       404,
       says("Model 'x' requires available credits. Your account balance is too low to use paid models."),
     ],
+    ["a plan that is used up, in Chinese, as a 400", 400, says("当前用量已超过套餐限制")],
+    ["a plan that is used up, in Chinese, as a 403", 403, says("已超过套餐用量限制")],
+    ["a plan's week, in Chinese", 429, says("您的账户已达到每周限制")],
+    [
+      "a plan's hours, in Chinese, without Zhipu's code",
+      429,
+      says("已达到 5\n小时的使用上限。您的限额将在 2026-08-25 07:41:44 重置。"),
+    ],
+    ["a plan's hours, as a 403", 403, says("You have exceeded your 5-hour usage limit. Resets in 2h.")],
     [
       "Volcengine's hours",
       429,

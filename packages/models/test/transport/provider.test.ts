@@ -1,4 +1,4 @@
-import { redacted } from "@rondo/core";
+import { type Json, redacted } from "@rondo/core";
 import { EventStreamCodec } from "@smithy/eventstream-codec";
 import { describe, expect, it } from "vitest";
 import type { Codec, Frame } from "../../src/codec.ts";
@@ -337,6 +337,44 @@ describe("a body that is not an event stream", () => {
       expect([small.kind, large.kind]).toEqual(["invalid_request", "context_overflow"]);
     });
   });
+
+  it.each<[where: string, compat: { [quirk: string]: Json }, status: number, retryable: boolean]>([
+    ["may pass: a gateway's says nothing of the request", {}, 400, true],
+    ["is meant, where a server refuses fields so", { emptyRefusals: true }, 400, false],
+    ["is about the size, with a 413", {}, 413, false],
+  ])("an empty refusal %s (pi 9482)", async (_where, compat, status, retryable) => {
+    await served(whole("", "text/plain", status), async ({ url }) => {
+      const error = await errorFrom(tiny(url, { compat }).call(tinyRequest, watch()));
+      expect(error).toMatchObject({ status, retryable });
+      expect(error.message.includes("names no reason")).toBe(retryable);
+    });
+  });
+
+  it("JSON that says nothing is such a refusal, too (opencode 50761)", async () => {
+    for (const body of ['{"model":"deepseek-v4.1-flash"}', "{}", '{"error":{}}'])
+      await served(whole(body, "application/json", 400), async ({ url }) => {
+        const facts = { contextWindow: 4 };
+        const error = await errorFrom(tiny(url).call(tinyRequest, watch()));
+        expect(error).toMatchObject({ kind: "invalid_request", retryable: true });
+        const large = await errorFrom(tiny(url, { facts }).call(tinyRequest, watch()));
+        expect(large.kind).toBe("context_overflow");
+      });
+    await served(whole('{"error":{"code":"no_such_tool"}}', "application/json", 400), async ({ url }) => {
+      expect((await errorFrom(tiny(url).call(tinyRequest, watch()))).retryable).toBe(false);
+    });
+  });
+
+  it("an empty refusal that says itself that it is meant is not tried again", async () => {
+    await served(
+      (_request, response) => {
+        response.writeHead(400, { "x-should-retry": "false" });
+        response.end();
+      },
+      async ({ url }) => {
+        expect((await errorFrom(tiny(url).call(tinyRequest, watch()))).retryable).toBe(false);
+      },
+    );
+  });
 });
 
 describe("an AWS event stream", () => {
@@ -514,6 +552,74 @@ describe("credentials", () => {
           expect(seen.length).toBe(times);
         },
       );
+  });
+
+  /** A server that refuses every second request with these words. */
+  const fickle =
+    (message: string, status = 401, body?: string): Handler =>
+    (_request, response) => {
+      asked += 1;
+      if (asked % 2 === 1) {
+        response.writeHead(200, sse);
+        response.end(frames.join(""));
+        return;
+      }
+      response.writeHead(status, { "content-type": "application/json" });
+      response.end(body ?? JSON.stringify({ error: { message, type: "invalid_key" } }));
+    };
+  let asked = 0;
+
+  it.each<[what: string, body: string, retryable: boolean]>([
+    ["without a word", "", true],
+    ["with a page of what stands before the server", "<html><title>403 Forbidden</title></html>", true],
+    ["with a reason", '{"error":{"message":"Your organization must be verified"}}', false],
+  ])("a key that was accepted before is tried again after a 403 %s", async (_what, body, retryable) => {
+    asked = 0;
+    await served(fickle("", 403, body), async ({ url }) => {
+      const model = tiny(url);
+      await model.call(tinyRequest, watch());
+      expect(await errorFrom(model.call(tinyRequest, watch()))).toMatchObject({
+        kind: "permission",
+        retryable,
+      });
+    });
+  });
+
+  it.each<[what: string, message: string, options: Partial<ModelOptions>, retryable: boolean]>([
+    ["a key that was accepted before may be accepted again", "Invalid API Key", {}, true],
+    ["but not if it has expired since", "The key has expired", {}, false],
+    ["or was revoked", "API key revoked by its owner", {}, false],
+    [
+      "nor what a callback gives: it was asked for another",
+      "Invalid API Key",
+      { credentials: () => "one" },
+      false,
+    ],
+  ])("%s (MiMo)", async (_what, message, options, retryable) => {
+    asked = 0;
+    await served(fickle(message), async ({ url }) => {
+      const model = tiny(url, options);
+      await model.call(tinyRequest, watch());
+      const error = await errorFrom(model.call(tinyRequest, watch()));
+      expect(error).toMatchObject({ kind: "auth", status: 401, retryable });
+      expect(error.message.includes("was accepted before")).toBe(retryable);
+    });
+  });
+
+  it("another key than the one that was accepted is not tried again", async () => {
+    asked = 0;
+    await served(fickle("Invalid API Key"), async ({ url }) => {
+      const keys = ["one", "two"];
+      const model = createModel({
+        codec: tinyCodec,
+        provider: "tiny",
+        model: "m",
+        baseURL: url,
+        environmentKey: () => ({ apiKey: keys.shift() ?? "" }),
+      });
+      await model.call(tinyRequest, watch());
+      expect((await errorFrom(model.call(tinyRequest, watch()))).retryable).toBe(false);
+    });
   });
 
   it("are not renewed after a 401 about money", async () => {

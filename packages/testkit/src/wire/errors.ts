@@ -34,7 +34,7 @@ const houses: { readonly [P in Protocol]: House } = {
 /** By status: what is said with it where the script does not say. */
 const byStatus: { readonly [H in House]: { readonly [status: number]: readonly [string, string] } } = {
   anthropic: {
-    400: ["invalid_request_error", "messages: Field required"],
+    400: ["invalid_request_error", "messages: roles must be known"],
     401: ["authentication_error", "invalid x-api-key"],
     403: [
       "permission_error",

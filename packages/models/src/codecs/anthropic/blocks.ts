@@ -25,6 +25,7 @@ import type { Warn } from "../warn.ts";
 import { isBlank } from "./blank-text.ts";
 import { isContainer } from "./container.ts";
 import { nameToWire } from "./names.ts";
+import { withoutRefusedMembers } from "./refused-members.ts";
 import { type Answered, noResult } from "./turns.ts";
 
 /** One block as JSON text, without its cache mark. */
@@ -242,7 +243,8 @@ export function answerBlocks(
   const same = isSameOrigin(message.origin, target.origin);
   const blocks: Block[] = [];
   let nth = 0;
-  for (const part of message.content) {
+  for (const whole of message.content) {
+    const part = same ? withoutRefusedMembers(whole, target) : whole;
     const block =
       part.type === "tool_call"
         ? words.call(part, calls[nth++]?.id ?? part.id, same)

@@ -12,6 +12,7 @@ import { refusesNeighbours, refusesUserAfterResults } from "../../refusals/roles
 import { plainerSchemas } from "../../refusals/schema.ts";
 import { tellsInPlace } from "../in-place.ts";
 import { lacksLevels } from "../levels.ts";
+import { refusedMember } from "./refused-members.ts";
 import { type Traits, traitsOf } from "./traits.ts";
 
 const missingThinking: RegExp =
@@ -108,6 +109,8 @@ export function learned({ status, body }: ErrorResponse, target: Target): Compat
   if (noEffort.test(words) && asksByEffort.has(traitsOf(target).thinking))
     return { ...compat, thinking: "budget" };
   if (noCache.test(words)) return unless(compat, "cache", "never");
+  const member = refusedMember(words);
+  if (member !== undefined) return withMember(member, compat);
   if ((openServerTool.test(words) || noPrefill.test(words)) && compat?.resumesPauses !== false)
     return { ...compat, resumesPauses: false };
   if (!missingThinking.test(words)) return undefined;
@@ -119,6 +122,11 @@ export function learned({ status, body }: ErrorResponse, target: Target): Compat
 /** Adds the quirk, unless it is already known. */
 export function unless(compat: Compat, quirk: string, value: Json): Compat {
   return compat?.[quirk] === value ? undefined : { ...compat, [quirk]: value };
+}
+
+function withMember(member: string, compat: Compat): Compat {
+  const known = listIn(compat?.refusedMembers);
+  return known.includes(member) ? undefined : { ...compat, refusedMembers: [...known, member] };
 }
 
 function withoutBlocks(type: string, compat: Compat): Compat {

@@ -71,6 +71,8 @@ export class GoogleTurns {
   #progress: Progress = start;
   readonly #turns = new WeakMap<Message, string>();
   readonly #results = new WeakMap<ToolMessage, ToolPiece>();
+  /** Calls whose id an earlier call of the same answer had: Gemini itself repeats ids, and refuses a turn with two of one. */
+  readonly #repeated = new WeakSet<ToolCallPart>();
   /** Warnings are given when a message is first encoded, not again with every step. */
   #warn: Warn = () => {};
 
@@ -159,6 +161,7 @@ export class GoogleTurns {
 
   #modelParts(message: AssistantMessage): string[] {
     const own = isSameOrigin(message.origin, this.#target.origin);
+    this.#findRepeated(message);
     const parts: string[] = [];
     let firstCall = true;
     for (const part of message.content) {
@@ -210,8 +213,19 @@ export class GoogleTurns {
     return `{"functionCall":{${head},"args":${argsJson(call)}}${tail}}`;
   }
 
+  #findRepeated(message: AssistantMessage): void {
+    const seen = new Set<unknown>();
+    for (const call of callsOf(message)) {
+      const id = call.opaque?.id;
+      if (id === undefined) continue;
+      if (seen.has(id)) this.#repeated.add(call);
+      seen.add(id);
+    }
+  }
+
   #idOf(call: ToolCallPart, own: boolean): string | undefined {
-    const received = own && typeof call.opaque?.id === "string" ? call.opaque.id : undefined;
+    const sent = this.#repeated.has(call) ? call.id : call.opaque?.id;
+    const received = own && typeof sent === "string" ? sent : undefined;
     switch (this.#traits.callIds) {
       case "never":
         return undefined;

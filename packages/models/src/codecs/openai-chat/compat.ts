@@ -174,6 +174,11 @@ export interface OpenaiChatCompat {
    * request's texts must have, a `context_truncated` warning is given. Default: false (F184).
    */
   cutsPrompts: boolean;
+  /**
+   * A refusal without a word is about the request, every time; otherwise it may be a gateway's own failure, and the request is
+   * sent again. Default: false; it also applies to all other protocols (F181).
+   */
+  emptyRefusals: boolean;
   /** Content and calls of one answer may come in different choices. Default: false. */
   splitChoices: boolean;
   /**
@@ -267,6 +272,7 @@ function compatFrom(given: NonNullable<Target["compat"]>): OpenaiChatCompat {
     harmony: given.harmony === true,
     breakTokens: given.breakTokens === true,
     cutsPrompts: given.cutsPrompts === true,
+    emptyRefusals: given.emptyRefusals === true,
     splitChoices: given.splitChoices === true,
     affinity: typeof given.affinity === "string" ? given.affinity : null,
     initiatorHeader: given.initiatorHeader === true,

@@ -203,9 +203,7 @@ function assistantItems(message: AssistantMessage, room: ResponsesRoom, stored: 
     }
     items.close();
     if (part.type === "reasoning") {
-      const item = own ? objectIn(part.opaque?.item) : undefined;
-      const isTold = typeof item?.encrypted_content === "string" || stored || room.compat.plainReasoning;
-      items.addReasoning(isTold ? item : undefined);
+      items.addReasoning(own ? reasoningTold(objectIn(part.opaque?.item), room.compat, stored) : undefined);
     } else if (part.type === "tool_call") addCall(part, own, items, room.ids);
     else if (part.type === "native" && own) items.addNative(part.opaque, isTaken(part.opaque, room));
   }
@@ -303,6 +301,19 @@ class Items {
       [...this.all, ...this.#waiting].some(({ type, id }) => type === "reasoning" && id === after)
     );
   }
+}
+
+/** The reasoning item, as far as the server takes it back; undefined if nothing is left of it. */
+function reasoningTold(
+  item: JsonObject | undefined,
+  { plainReasoning, readableReasoning }: OpenaiResponsesCompat,
+  stored: boolean,
+): JsonObject | undefined {
+  const isEncrypted = typeof item?.encrypted_content === "string";
+  if (!isEncrypted && !stored && !(plainReasoning && readableReasoning)) return undefined;
+  if (item === undefined || readableReasoning) return item;
+  const { content: _, ...closed } = item;
+  return closed;
 }
 
 /**

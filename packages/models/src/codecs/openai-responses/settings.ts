@@ -44,6 +44,8 @@ export interface OpenaiResponsesCompat {
   toolFiles: boolean;
   /** Whether reasoning items are accepted without encrypted content, as by local servers. Default: false. */
   plainReasoning: boolean;
+  /** Whether a reasoning item may contain its readable text; otherwise only what is encrypted is sent back. Default: true. */
+  readableReasoning: boolean;
   /** Request encrypted reasoning if nothing is stored. Default: true. */
   encryptedReasoning: boolean;
   /** Request strict tools if the schema allows it. Default: true. */
@@ -94,6 +96,7 @@ export function responsesCompat(target: Target): OpenaiResponsesCompat {
     forcedChoice: given.forcedChoice !== false && given.forcedChoice !== "never",
     toolFiles: given.toolFiles !== false,
     plainReasoning: given.plainReasoning === true,
+    readableReasoning: given.readableReasoning !== false,
     encryptedReasoning: given.encryptedReasoning !== false,
     strictTools: given.strictTools !== false,
     plainSchemas: given.plainSchemas === "typed" ? "typed" : given.plainSchemas === true,

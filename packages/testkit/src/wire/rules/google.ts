@@ -102,6 +102,8 @@ function contents(value: unknown, rules: GoogleRules, say: Say): void {
         );
       if (rules.needsSignatures === true && !calls[0]?.thoughtSignature)
         say(at, "Function call is missing a thought_signature in functionCall parts.");
+      const ids = calls.flatMap((part) => membersIn(part.functionCall).id ?? []);
+      if (new Set(ids).size < ids.length) say(at, "Request contains an invalid argument.");
     }
     if (responses.length > 0) pairs(turn, before ?? {}, responses, at, say);
   });
