@@ -91,6 +91,8 @@ function othersOf(
       if (value === null) return [];
       const own = alternativesOf(String(value));
       const same = new Set([...own, ...own.flatMap((word) => compatible[word] ?? [])]);
+      // A run that ends by the empty-answer rule is both.
+      if (expect.error_kind === "empty_response" && same.has("fail")) same.add("final_empty");
       if (inTheEnd[0] !== "final") for (const word of inTheEnd) same.add(word);
       return contrasts.filter((word) => !same.has(word)).map((word) => [word, word]);
     }
@@ -101,7 +103,10 @@ function othersOf(
         ? [["capability", "capability"]]
         : [
             other(value, "permission", "capability"),
-            ...(expect.loop_outcome === null ? [] : [["null", null] as Other]),
+            // A full window may be read as a stop alone.
+            ...(expect.loop_outcome === null || expect.stop_reason === "context_overflow"
+              ? []
+              : [["null", null] as Other]),
           ];
     case "text":
       return value === null ? [] : [["another text", `${String(value)} ${never}`]];

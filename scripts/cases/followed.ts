@@ -29,6 +29,10 @@ export function endOf(run: SeenRun | undefined): string {
   return `the run ended as ${reason} by ${rule}, ${shown(error ?? evidence)}, with text ${shown(run.text)}`;
 }
 
+/** The kind of the error a run ended with. An end by the empty-answer rule has a reason of its own and no error: it counts as one. */
+export const endKind = (run: SeenRun | undefined): string | undefined =>
+  run?.end?.error?.kind ?? (run?.end?.reason === "empty_response" ? "empty_response" : undefined);
+
 export const limitsOf = ({ expect }: Subject): RetryLimits =>
   typeof expect.retry === "object" && expect.retry !== null ? expect.retry : {};
 

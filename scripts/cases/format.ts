@@ -262,9 +262,21 @@ export function unescaped(text: string): string {
   });
 }
 
-/** `{ unit, count }` or `{ unit, bytes }` as a text of whole units. */
-export function repeated(given: { unit: string; bytes?: number; count?: number }): string {
-  demandKnown("a repeated text", given, "unit bytes count");
-  const { unit, bytes, count } = given;
+interface Repeated {
+  unit?: string;
+  char?: string;
+  text?: string;
+  bytes?: number;
+  length?: number;
+  count?: number;
+  times?: number;
+}
+
+/** `{ unit, count }` or `{ unit, bytes }` as a text of whole units. Both members have synonyms. */
+export function repeated(given: Repeated): string {
+  demandKnown("a repeated text", given, "unit char text bytes length count times");
+  const unit = given.unit ?? given.char ?? given.text ?? "";
+  const bytes = given.bytes ?? given.length;
+  const count = given.count ?? given.times;
   return unit.repeat(count ?? Math.ceil((bytes ?? 0) / Buffer.byteLength(unit)));
 }

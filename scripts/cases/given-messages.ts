@@ -159,9 +159,9 @@ function nativePart(part: Data): Part | undefined {
 
 /** Reasoning as in the Responses API: an item with an id and encrypted content. */
 function itemPart(part: Data): Part {
-  demandKnown("part", part, "reasoning_item reasoning");
-  const given = (part.reasoning_item ?? part.reasoning) as Data | string;
-  const said: Data = typeof given === "string" ? { summary: given } : given;
+  const { reasoning_item, reasoning, ...beside } = part;
+  const given = (reasoning_item ?? reasoning) as Data | string;
+  const said: Data = { ...beside, ...(typeof given === "string" ? { summary: given } : given) };
   demandKnown("reasoning_item", said, "type id summary text encrypted_content status");
   const text = typeof said.summary === "string" ? said.summary : String(said.text ?? "");
   const summary = text === "" ? [] : [{ type: "summary_text", text }];
@@ -178,7 +178,7 @@ function itemPart(part: Data): Part {
 function callPart(part: Data, names: Map<string, string>): Part {
   demandKnown("part", part, "tool_call signature thought_signature item_id");
   const call = part.tool_call as Data;
-  demandKnown("tool_call", call, "id name arguments arguments_raw item_id");
+  demandKnown("tool_call", call, "id name arguments arguments_raw item_id extra_content");
   const id = String(call.id);
   const name = String(call.name);
   names.set(id, name);
@@ -187,6 +187,7 @@ function callPart(part: Data, names: Map<string, string>): Part {
   const own = {
     ...(signature === undefined ? {} : { thoughtSignature: String(signature) }),
     ...(itemId === undefined ? {} : { id: String(itemId) }),
+    ...(call.extra_content === undefined ? {} : { extra_content: call.extra_content as JsonObject }),
   };
   const opaque = Object.keys(own).length === 0 ? {} : { opaque: own };
   if (call.arguments_raw === undefined) {

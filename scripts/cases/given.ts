@@ -97,6 +97,10 @@ const limitNames: readonly (readonly [RegExp, string])[] = [
   [/^max_(?:model|llm)_calls$|^max_(?:total_)?requests$/, "max_total_model_calls"],
   [/^max_(?:repeats|repeated(?:_tool)?_calls|same_calls|duplicate(?:_tool)?_calls)$/, "max_identical_calls"],
   [/^max_(?:consecutive_)?(?:tool_)?(?:errors|failures|mistakes)$/, "max_consecutive_tool_errors"],
+  [
+    /^(?:starts?_(?:in|inside)_think(?:ing)?|think(?:ing)?_(?:pre_?opened|open(?:ed)?)|template_opens_think)$/,
+    "starts_in_think",
+  ],
   [/^max_(?:tool_)?calls_per_(?:turn|answer|response|message)$/, "max_tool_calls_per_turn"],
   [/^max_(?:parallel(?:_tools?)?(?:_calls)?|concurrent_tools|concurrency|tool_concurrency)$/, "max_parallel"],
   [/^max_(?:tool_)?(?:result|output)_(?:chars|characters|length)$/, "max_tool_result_chars"],
@@ -344,8 +348,10 @@ const caching = (cache: boolean): Record<string, JsonObject> => ({
   bedrock: { cache },
 });
 
+/** One call is no repeat yet: with a low limit there is a note after the second and nothing is hidden. */
 function ladder(landAt: number): NonNullable<AgentOptions["repeats"]> {
-  return { nudgeAt: Math.max(1, landAt - 2), hideAt: Math.max(1, landAt - 1), landAt };
+  const nudgeAt = Math.min(landAt, Math.max(2, landAt - 2));
+  return { nudgeAt, hideAt: landAt - 1 > nudgeAt ? landAt - 1 : landAt, landAt };
 }
 
 /** @throws Unsupported naming an option without a counterpart */

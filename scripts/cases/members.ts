@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { textOf } from "@rondo/core";
 import { pattern, shown } from "./ask.ts";
-import { endOf, givenTexts, type Subject } from "./followed.ts";
+import { endKind, endOf, givenTexts, type Subject } from "./followed.ts";
 import {
   type Assertion,
   type Data,
@@ -30,6 +30,7 @@ import {
   measureOf,
   modelCalls,
   none,
+  pairInvariants,
   requestChecks,
   retryLimits,
   settledIn,
@@ -56,7 +57,7 @@ const members: { readonly [member: string]: Member } = {
     const { response, seen, expect, run, whole } = subject;
     if (response === undefined && endedUnasked(subject) !== "error") return value === null ? undefined : none;
     if (whole || response === undefined)
-      return run?.end?.error?.kind === value ? undefined : `must be ${shown(value)}; ${endOf(run)}`;
+      return endKind(run) === value ? undefined : `must be ${shown(value)}; ${endOf(run)}`;
     const fits = (stop: string): boolean =>
       typeof expect.stop_reason !== "string" || expect.stop_reason === stop;
     const readings = readingsOf(seen, response).filter((reading) => fits(reading.stop));
@@ -214,8 +215,7 @@ const members: { readonly [member: string]: Member } = {
   ),
 
   history_invariant: (value, { seen, run }) => {
-    if (value !== "every_tool_call_answered" && value !== "every_tool_use_has_result_next")
-      throw new Unsupported(`unknown history_invariant ${shown(value)}`);
+    if (!pairInvariants.has(value)) throw new Unsupported(`unknown history_invariant ${shown(value)}`);
     return keptPairs(run?.history ?? []) ?? keptPairs(seen.history);
   },
   history_last_assistant: (value, subject) => {

@@ -42,7 +42,7 @@ export function check(
   const { path, op, value } = assertion;
   const operator = Object.hasOwn(operators, op) ? operators[op] : undefined;
   if (operator === undefined) throw new Unsupported(`unknown operator ${JSON.stringify(op)}`);
-  const found = find(path, request);
+  const found = find(path, request, /^(?:not_)?(?:contains|matches)$/.test(op));
   return operator({ found, one: found.values[0], value, path, request, previous });
 }
 

@@ -10,6 +10,7 @@ import {
   completedWith,
   credentialsOf,
   endedHere,
+  endKind,
   endOf,
   follow,
   following,
@@ -268,11 +269,12 @@ const outcomes: { readonly [word: string]: Outcome } = {
   fail(subject) {
     const { run, expect, response } = subject;
     const { end } = run ?? {};
-    if (end?.error === undefined) return endOf(run);
     const kind = expect.error_kind;
+    const ended = subject.whole ? endKind(run) : end?.error?.kind;
+    if (ended === undefined || (end?.error === undefined && kind !== ended)) return endOf(run);
     const fair =
       response === undefined ? [] : readingsOf(subject.seen, response).map((reading) => reading.error);
-    if (typeof kind === "string" && end.error.kind !== kind && (subject.whole || !fair.includes(kind)))
+    if (typeof kind === "string" && ended !== kind && (subject.whole || !fair.includes(kind)))
       return `it must fail with ${kind}; ${endOf(run)}`;
     if (expect.retry === false || expect.retry === undefined) return endedHere(subject);
     return response === undefined ? "there is no response" : undefined;

@@ -15,12 +15,33 @@ export interface Found {
 type Step = { member: string } | { index: number } | { all: true } | { where: string; is: string };
 
 /** The values that a path names in a request. `url` and `headers.NAME` are the request's; everything else is in its body. */
-export function find(path: string, request: SeenRequest): Found {
+export function find(path: string, request: SeenRequest, asText = false): Found {
   if (path === "$") return { values: [request.text], many: false };
   if (path === "url") return { values: [request.url], many: false };
   if (path.startsWith("headers."))
     return { values: [request.headers[path.slice("headers.".length).toLowerCase()]], many: false };
-  return walk(stepsOf(path.startsWith("$.") ? path.slice(2) : path), request.body);
+  const steps = stepsOf(path.startsWith("$.") ? path.slice(2) : path);
+  return walk(steps, asText ? exactBody(request) : request.body);
+}
+
+/** The body of a request, whose integers keep the digits that they have in its text. */
+function exactBody({ text, body }: SeenRequest): unknown {
+  if (!/\d{16}/.test(text)) return body;
+  const exact = JSON as unknown as {
+    parse(
+      text: string,
+      reviver: (key: string, value: unknown, context: { source?: string }) => unknown,
+    ): unknown;
+    rawJSON(text: string): unknown;
+  };
+  return exact.parse(text, (_key, value, { source }) =>
+    typeof value === "number" &&
+    Number.isInteger(value) &&
+    !Number.isSafeInteger(value) &&
+    source !== undefined
+      ? exact.rawJSON(source)
+      : value,
+  );
 }
 
 /** The parent of what a path names. */

@@ -79,7 +79,11 @@ function plainReadings(seen: Observation, response: SeenResponse, run: SeenRun |
   if (message.stop.detail === "broken off: it repeated itself")
     readings.push({ stop: "end_turn", error: null }, { stop: "aborted", error: null });
   // A full window cuts an answer off like any other limit.
-  if (stop === "context_overflow") readings.push({ stop: "max_tokens", error: null });
+  if (stop === "context_overflow")
+    readings.push(
+      { stop: "max_tokens", error: null },
+      { stop: "context_overflow", error: "context_overflow" },
+    );
   const unreadable = response.calls.some((call) => !call.ok);
   if (unreadable && (stop === "max_tokens" || stop === "context_overflow"))
     readings.push({ stop, error: "malformed_tool_call" });

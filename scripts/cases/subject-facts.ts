@@ -7,7 +7,7 @@ import { credentialsOf, type Subject } from "./followed.ts";
 import { type Assertion, type ExpectedCall, type RetryLimits, Unsupported } from "./format.ts";
 import type { Observation, SeenCall, SeenResponse } from "./observation.ts";
 import { check } from "./operators.ts";
-import { isLastOfRun, isLeaked, nextInRun } from "./readings.ts";
+import { isLastOfRun, isLeaked, nextInRun, runOf } from "./readings.ts";
 
 /** What is wrong, or undefined. */
 export type Member = (value: unknown, subject: Subject) => string | undefined;
@@ -33,8 +33,11 @@ export const atLeast = (what: string, count: number, limit: unknown): string | u
 export const exactly = (what: string, count: number, wanted: unknown): string | undefined =>
   count === wanted ? undefined : `must be ${shown(wanted)} ${what}; got ${count}`;
 
-/** Model calls of the case: HTTP exchanges, whatever caused them. */
-export const modelCalls = ({ seen }: Subject): number => seen.responses.length;
+/** Model calls of the case: HTTP exchanges, whatever caused them. What is asked after its run (`turns_after`) is not counted for it. */
+export const modelCalls = ({ seen, one, run }: Subject): number =>
+  one.turns_after === undefined || run === undefined
+    ? seen.responses.length
+    : seen.responses.filter((response) => runOf(seen, response) === run).length;
 
 export const executed = ({ seen, response, whole }: Subject): number => {
   const responses = whole || response === undefined ? seen.responses : [response];
@@ -106,6 +109,15 @@ export function wasRetried({ seen, response }: Subject): boolean {
     return true;
   return next.request.text === response.request.text;
 }
+
+/** All are about the stored history, which has one form: every call is answered once, directly after it. */
+export const pairInvariants: ReadonlySet<unknown> = new Set([
+  "every_tool_call_answered",
+  "every_tool_use_has_result_next",
+  "no_orphan_tool_result",
+  "tool_calls_followed_by_all_tool_messages",
+  "function_call_pairs_complete",
+]);
 
 export function keptPairs(history: readonly Message[]): string | undefined {
   return isPaired(history) ? undefined : `calls without their results: ${shown(history)}`;

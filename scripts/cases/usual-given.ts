@@ -48,6 +48,10 @@ function named(data: Loose, names: readonly (readonly [RegExp, string])[]): void
 const isObject = (value: unknown): value is Loose =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
+/** Flags by their names alone. */
+const isFlags = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.length > 0 && value.every((flag) => typeof flag === "string");
+
 /** Normalizes the names of what a case begins with and does. @param known members of `given` */
 export function usualGiven(one: Loose, known: readonly string[]): void {
   for (const action of listIn(one.actions)) named(action, actions);
@@ -61,9 +65,9 @@ export function usualGiven(one: Loose, known: readonly string[]): void {
     options[name] = value;
   }
   for (const [name, value] of Object.entries(options)) {
-    if (group.test(name) && isObject(value)) {
+    if (group.test(name) && (isObject(value) || isFlags(value))) {
       delete options[name];
-      Object.assign(options, value);
+      Object.assign(options, isObject(value) ? value : Object.fromEntries(value.map((flag) => [flag, true])));
     } else if (circumstances.has(name) && !Object.hasOwn(start, name)) {
       delete options[name];
       start[name] = value;

@@ -195,9 +195,12 @@ export function emptyAnswers(max: number = 1): Rule<number> {
       // A model that draws may answer with the picture alone.
       if (turn.message.content.some(({ type }) => type === "file")) return undefined;
       const evidence = { error: "empty_response", nudges: count, max };
-      if (count < max) return { follows: { do: "ask_again", note: texts.emptyAnswer() }, evidence };
+      const thought = turn.message.content.some(
+        (part) => part.type === "reasoning" && part.text.trim() !== "",
+      );
+      if (count < max) return { follows: { do: "ask_again", note: texts.emptyAnswer(thought) }, evidence };
       return { follows: { do: "stop", reason: "empty_response" }, store: false, evidence };
     }),
-    version: 2,
+    version: 3,
   };
 }

@@ -25,7 +25,7 @@ const samples: { readonly [name in keyof Texts]: Parameters<Texts[name]> } = {
   limitRefusal: ["a", "b"],
   landing: ["a"],
   landed: ["a", "b"],
-  emptyAnswer: [],
+  emptyAnswer: [true],
   degenerateAnswer: [],
   malformedCall: ["a"],
   finalOutput: ["a"],

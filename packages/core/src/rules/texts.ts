@@ -39,7 +39,8 @@ export interface Texts {
   landing(reason: string): string;
   /** The text of a run that landed; not used for a typed output, whose text is the value. `said`: the answer of its last turn, absent if that failed. If it returns nothing: the last text, or the failure. */
   landed(reason: string, said: string | undefined): string | undefined;
-  emptyAnswer(): string;
+  /** `thought`: the answer held reasoning, which may even describe a call. */
+  emptyAnswer(thought?: boolean): string;
   degenerateAnswer(): string;
   malformedCall(detail: string | undefined): string;
   finalOutput(error: string | undefined): string;
@@ -101,7 +102,10 @@ export const defaultTexts: Texts = {
   landing: (reason) =>
     `The run has reached a limit (${reason}) and no more tools can be used. Give the best answer you can from what is known so far, and say plainly what is left undone.`,
   landed: () => undefined,
-  emptyAnswer: () => "The last answer was empty. Continue with the task, or give the final answer as text.",
+  emptyAnswer: (thought) =>
+    thought === true
+      ? "The last answer held only thinking; no text or tool call was outside it. Continue with the task, or give the final answer as text."
+      : "The last answer was empty. Continue with the task, or give the final answer as text.",
   // The repeated text is not quoted: the model would continue it.
   degenerateAnswer: () =>
     "The last answer repeated itself over and over, and is not kept. Continue with the task, or give the final answer as text.",

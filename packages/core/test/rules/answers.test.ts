@@ -38,10 +38,8 @@ test.each([
   "%s decides nothing if there is no answer, or a good one",
   (name, make) => {
     const rule = make();
-    expect([rule.name, rule.version]).toStrictEqual([
-      name,
-      name === "malformed_calls" || name === "empty_answers" ? 2 : 1,
-    ]);
+    const versions: { [rule: string]: number } = { malformed_calls: 2, empty_answers: 3 };
+    expect([rule.name, rule.version]).toStrictEqual([name, versions[name] ?? 1]);
     expect(rule.judge?.(0 as never, emptyState, texts)).toBeUndefined();
     expect(judgementOf(rule, {})).toBeUndefined();
     expect(judgementOf(rule, { turn: turnOf(ended, [words("done")]) })).toBeUndefined();
@@ -318,14 +316,27 @@ describe("an empty answer", () => {
   });
 
   test("is requested again with a note, once by default, and then ends the run", () => {
-    expect(judgementOf(emptyAnswers(), { turn: silent }, 0)).toStrictEqual({
+    expect(judgementOf(emptyAnswers(), { turn: turnOf(ended, [words(" ")]) }, 0)).toStrictEqual({
       follows: { do: "ask_again", note: texts.emptyAnswer() },
+      evidence: { error: "empty_response", nudges: 0, max: 1 },
+    });
+    expect(judgementOf(emptyAnswers(), { turn: silent }, 0)).toStrictEqual({
+      follows: { do: "ask_again", note: texts.emptyAnswer(true) },
       evidence: { error: "empty_response", nudges: 0, max: 1 },
     });
     expect(judgementOf(emptyAnswers(), { turn: silent }, 1)).toStrictEqual({
       follows: { do: "stop", reason: "empty_response" },
       store: false,
       evidence: { error: "empty_response", nudges: 1, max: 1 },
+    });
+  });
+
+  test("that was thought about is told apart: what was thought, or called in thoughts, does not count", () => {
+    expect(texts.emptyAnswer(true)).toMatch(/thinking/);
+    expect(texts.emptyAnswer(false)).not.toMatch(/thinking/);
+    const hidden = turnOf(ended, [{ type: "reasoning", text: " \n" }]);
+    expect(judgementOf(emptyAnswers(), { turn: hidden }, 0)).toMatchObject({
+      follows: { note: texts.emptyAnswer(false) },
     });
   });
 });
