@@ -6,7 +6,7 @@
 import { CheckedClock, type Clock, chanceIn, systemClock } from "./clock.ts";
 import { knownAcrossCopies } from "./copies.ts";
 import { errorFrom, RondoError } from "./errors.ts";
-import type { Listener, RondoEvent } from "./events.ts";
+import type { Listener } from "./events.ts";
 import type { Input } from "./input.ts";
 import { type BlobStore, memoryBlobs } from "./journal/blobs.ts";
 import { checkSessionId } from "./journal/checks.ts";
@@ -24,7 +24,7 @@ import { endChild } from "./session/end-child.ts";
 import { type ForkOptions, forkInto } from "./session/fork.ts";
 import { Session } from "./session.ts";
 import { finalStep, type StepEvent, StepView } from "./steps.ts";
-import { EventQueue, joinDeltas, once, PartialOutputs, type RunStream, textsOf } from "./stream.ts";
+import { EventQueue, once, type RunStream, runStream } from "./stream.ts";
 import type { ChildPlace, Tool } from "./tool.ts";
 
 /** Steps, pulled one by one. `result` resolves with what `run` would have returned; if it rejects (except for an abort), so does the iteration. */
@@ -78,36 +78,15 @@ export class Agent<Output = unknown> {
 
   /** Runs a task and yields its live events. Leaving the loop early aborts the run. */
   stream(input: Input, overrides: RunOverrides = {}): RunStream<Output> {
-    const controller = new AbortController();
-    const queue = new EventQueue<RondoEvent>(() => controller.abort("the reader broke off"), joinDeltas);
-    const read = once(queue);
-    const partial = new PartialOutputs<Output>(this.#resolved.options.output?.schema);
-    let told = false;
     let session: Session<Output> | undefined;
-    const opened = (one: Session<Output>): Listener => {
-      session = one;
-      return (event) => {
-        // Later events, such as those of an abandoned tool, do not change that.
-        told ||= event.type === "run_end";
-        partial.hear(event);
-        queue.push(event);
-      };
-    };
-    const result = this.#start(input, overrides, controller, undefined, opened);
-    result.finally(() => partial.end()).catch(() => {});
-    result.then(
-      () => queue.end(),
-      // If `run_end` was emitted, the stream just ends; otherwise the run's rejection is also an error of the stream.
-      (thrown: unknown) => (told ? queue.end() : queue.fail(thrown)),
-    );
-    return {
-      result,
-      textStream: textsOf(read),
-      partialOutput: partial,
+    return runStream<Output>(this.#resolved.options.output?.schema, {
+      start: (hear, controller) =>
+        this.#start(input, overrides, controller, undefined, (one) => {
+          session = one;
+          return hear;
+        }),
       context: () => session?.context(),
-      abort: (reason) => controller.abort(reason),
-      [Symbol.asyncIterator]: read,
-    };
+    });
   }
 
   /** Runs a task and yields its steps. The model is not called again before all steps of its last answer were pulled. */

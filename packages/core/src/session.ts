@@ -38,11 +38,14 @@ import {
   newIdArgument,
   sendOptions,
   signalOptions,
+  streamArgument,
 } from "./session/method-options.ts";
 import { hasRun, isAborting } from "./session/open-run.ts";
 import { aboutOf, idsOf, type SessionParts } from "./session/parts.ts";
 import { type Replay, replay } from "./session/replay.ts";
+import { streamed } from "./session/streamed.ts";
 import { waitingMessages } from "./session/waiting-messages.ts";
+import { type RunStream, runStream } from "./stream.ts";
 
 /** `idle`: no run is active. `running`: this object drives one. `parked`: a run waits for an approval or an answer, requested by this process or another. `interrupted`: a run could continue, and this object does not drive it (its process died, it was drained, a grant now covers the call it waited for, or a message came that skips that call); `resume` continues it, unless another object or process drives it after all. */
 export type SessionStatus = "idle" | "running" | "parked" | "interrupted";
@@ -300,6 +303,19 @@ export class Session<Output = unknown> {
    */
   async answer(call: string, result: unknown): Promise<RunResult<Output>> {
     return this.#approvals.answer(call, result);
+  }
+
+  /**
+   * Calls a function that starts or continues a run of this session, and yields the live events until its promise settles:
+   * `session.stream(() => session.approve(id))`. `result` is what it resolves with. Leaving the loop early aborts the run.
+   * @throws RondoError `invalid_request` for what is no function
+   */
+  stream(act: () => Promise<RunResult<Output>>): RunStream<Output> {
+    checkGiven(streamArgument, { act }, "stream");
+    return runStream<Output>(this.#parts.resolved.options.output?.schema, {
+      start: (hear, { signal }) => streamed(this, act, hear, signal),
+      context: () => this.context(),
+    });
   }
 
   /**

@@ -5,7 +5,7 @@
 
 import type { ContextAccount } from "./context/window-usage.ts";
 import { invalidRequest } from "./errors.ts";
-import type { RondoEvent } from "./events.ts";
+import type { Listener, RondoEvent } from "./events.ts";
 import { type JsonObject, textOf } from "./message.ts";
 import { PartialJson, type Partially } from "./output/partial.ts";
 import { ThoughtSplitter } from "./prompt/thoughts.ts";
@@ -119,7 +119,7 @@ export function once<Reader>(reader: Reader): () => Reader {
 }
 
 /** Two deltas of the same part joined; undefined if they do not belong together. */
-export function joinDeltas(last: RondoEvent, item: RondoEvent): RondoEvent | undefined {
+function joinDeltas(last: RondoEvent, item: RondoEvent): RondoEvent | undefined {
   if (item.type === "text_delta" || item.type === "reasoning_delta") {
     if (last.type !== item.type || last.index !== item.index || last.step !== item.step) return undefined;
     return { ...last, text: last.text + item.text };
@@ -133,7 +133,7 @@ export function joinDeltas(last: RondoEvent, item: RondoEvent): RondoEvent | und
  * The typed output while it arrives. The value grows in place, so that each pull costs only what is new; copy it to keep
  * an intermediate state. Pieces that arrive between two pulls are joined.
  */
-export class PartialOutputs<Output> implements AsyncIterable<Partially<Output>> {
+class PartialOutputs<Output> implements AsyncIterable<Partially<Output>> {
   readonly #queue = new EventQueue<Partially<Output>>(
     () => {},
     (last, item) => (last === item ? item : undefined),
@@ -181,7 +181,7 @@ export class PartialOutputs<Output> implements AsyncIterable<Partially<Output>> 
 const leadingThoughts = (): ThoughtSplitter => new ThoughtSplitter({ blocks: "leading" });
 
 /** The text of a run's answers, from its events. */
-export const textsOf = (read: () => EventQueue<RondoEvent>): AsyncIterable<string> => ({
+const textsOf = (read: () => EventQueue<RondoEvent>): AsyncIterable<string> => ({
   [Symbol.asyncIterator]() {
     const events = read();
     const texts = saidIn({ [Symbol.asyncIterator]: () => events });
@@ -225,4 +225,43 @@ export interface RunStream<Output = unknown> extends AsyncIterable<RondoEvent> {
   /** What fills the window now, by source, in tokens. Undefined until the run has begun. */
   context(): ContextAccount | undefined;
   abort(reason?: string): void;
+}
+
+/** The run of a stream. */
+interface Streamed<Output> {
+  /** Starts it; `hear` gets its live events, and the controller's signal aborts it. */
+  start(hear: Listener, controller: AbortController): Promise<RunResult<Output>>;
+  context(): ContextAccount | undefined;
+}
+
+/** Starts a run, and returns it as a stream. @param schema of its typed output */
+export function runStream<Output>(
+  schema: JsonObject | undefined,
+  { start, context }: Streamed<Output>,
+): RunStream<Output> {
+  const controller = new AbortController();
+  const queue = new EventQueue<RondoEvent>(() => controller.abort("the reader broke off"), joinDeltas);
+  const read = once(queue);
+  const partial = new PartialOutputs<Output>(schema);
+  let told = false;
+  const result = start((event) => {
+    // Later events, such as those of an abandoned tool, do not change that.
+    told ||= event.type === "run_end";
+    partial.hear(event);
+    queue.push(event);
+  }, controller);
+  result.finally(() => partial.end()).catch(() => {});
+  result.then(
+    () => queue.end(),
+    // If `run_end` was emitted, the stream just ends; otherwise the run's rejection is also an error of the stream.
+    (thrown: unknown) => (told ? queue.end() : queue.fail(thrown)),
+  );
+  return {
+    result,
+    textStream: textsOf(read),
+    partialOutput: partial,
+    context,
+    abort: (reason) => controller.abort(reason),
+    [Symbol.asyncIterator]: read,
+  };
 }

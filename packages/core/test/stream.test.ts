@@ -10,6 +10,7 @@ import {
   type ModelEvent,
   memoryJournal,
   type RondoEvent,
+  tool,
 } from "@rondo/core";
 import { call, fail, say, scripted, stall, think } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
@@ -247,5 +248,77 @@ describe("a reader who keeps no events", () => {
     // The last pull's is still on the way to its reader.
     expect(pulled.slice(0, -1).filter((one) => one.deref() !== undefined)).toEqual([]);
     expect(pulled).toHaveLength(50);
+  });
+});
+
+describe("a stream of what a session does", () => {
+  const pay = tool({
+    name: "pay",
+    description: "Pays",
+    inputSchema: { type: "object" },
+    permission: "ask",
+    execute: () => "paid",
+  });
+
+  /** A session whose run waits for the approval of `pay`. */
+  async function waiting(then: ReturnType<typeof say | typeof stall>) {
+    const agent = new Agent({ model: scripted([call("pay"), then]), tools: [pay], abortGraceMs: 50 });
+    const session = await agent.open("bill");
+    await session.send("Pay the bill.");
+    return { session, id: session.pending[0]?.id ?? "" };
+  }
+
+  test("holds the rest of a run that waited, and only that", async () => {
+    const { session, id } = await waiting(say("It is paid."));
+    const stream = session.stream(() => session.approve(id));
+    const types: string[] = [];
+    for await (const event of stream) types.push(event.type);
+    expect(types).toContain("tool_end");
+    expect(types.at(-1)).toBe("run_end");
+    expect(types).not.toContain("run_start");
+    expect((await stream.result).text).toBe("It is paid.");
+    expect(stream.context()?.window).toBe(session.context().window);
+  });
+
+  test("gives its texts alone", async () => {
+    const { session, id } = await waiting(say("It is paid."));
+    expect((await joined(session.stream(() => session.approve(id)).textStream)).join("")).toBe("It is paid.");
+  });
+
+  test("ends with the promise of its function, and hears nothing after it", async () => {
+    const session = await new Agent({ model: scripted([say("one"), say("two")]) }).open("s");
+    const first = session.stream(() => session.send("1"));
+    await first.result;
+    await session.send("2");
+    const heard: string[] = [];
+    for await (const event of first) if (event.type === "text_delta") heard.push(event.text);
+    expect(heard.join("")).toBe("one");
+  });
+
+  test("aborts the run if its reader leaves", async () => {
+    const { session, id } = await waiting(stall());
+    const stream = session.stream(() => session.approve(id));
+    for await (const event of stream) if (event.type === "request") break;
+    await session.settled();
+    expect(session.result?.end).toMatchObject({ reason: "aborted" });
+    expect(session.status).toBe("idle");
+  });
+
+  test("rejects as its function does: nothing else is told", async () => {
+    const { session } = await waiting(say("no"));
+    const stream = session.stream(() => session.approve("c9"));
+    await expect(stream.result).rejects.toThrow('no call "c9" waits');
+    await expect(stream[Symbol.asyncIterator]().next()).rejects.toThrow('no call "c9" waits');
+  });
+
+  test("refuses a task, and a function that does not return what it has started", async () => {
+    const { session, id } = await waiting(say("It is paid."));
+    expect(() => session.stream("hello" as never)).toThrow("() => session.send(task)");
+    expect(() => session.stream(undefined as never)).toThrow("stream: option act: a function is needed");
+    const forgotten = session.stream((() => void session.approve(id)) as never);
+    await expect(forgotten.result).rejects.toThrow(
+      "stream: the function returned nothing, and not the promise",
+    );
+    await session.settled();
   });
 });

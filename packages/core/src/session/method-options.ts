@@ -22,6 +22,19 @@ export const drainOptions: Check = membersOf<{ withinMs?: number }>({ withinMs: 
 export const listenerArgument: Check = membersOf<{ listener: Listener }>({ listener: callable }, [
   "listener",
 ]);
+/** Of `stream`. A task is given to another method. */
+export const streamArgument: Check = membersOf<{ act: () => unknown }>(
+  {
+    act: (value) =>
+      typeof value === "string"
+        ? {
+            at: "",
+            says: "a function is needed: () => session.send(task); or agent.stream(task, { session })",
+          }
+        : callable(value),
+  },
+  ["act"],
+);
 /** Of `steer` and `followUp`. */
 export const newIdArgument: Check = membersOf<{ id?: string }>({ id: text });
 /** Of `withdraw`. */
