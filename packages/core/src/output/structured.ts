@@ -12,6 +12,7 @@ import type { Json, JsonObject } from "../message.ts";
 import { oncePer } from "../once-per.ts";
 import { splitThoughts } from "../prompt/thoughts.ts";
 import type { CompiledSchema } from "../schema.ts";
+import { strayed } from "./strayed.ts";
 import { unwrapped } from "./wrapped.ts";
 
 /** How an output is read from a text. */
@@ -40,11 +41,17 @@ export async function checkOutput(
       const check =
         schema === undefined ? { ok: true as const, args: value, value } : await schema.check(value);
       if (check.ok) return { type, ok: true, value: kept(check) };
-      error ??= check.error;
+      error ??= schema === undefined ? check.error : await toldOf(value, schema, check.error);
     }
   }
   const none = reading.wholeText ? "the text is not JSON" : "there is no complete JSON value in the text";
   return { type, ok: false, error: error ?? none };
+}
+
+/** What the checker says, after what it does not see. */
+async function toldOf(value: Json, schema: CompiledSchema, error: string): Promise<string> {
+  const strange = await strayed(value, schema);
+  return strange === undefined ? error : `${strange}: ${error}`;
 }
 
 /** The possible readings of a value: itself, the content of the object that was asked for, and both in camelCase. */
