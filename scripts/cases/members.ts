@@ -208,7 +208,7 @@ const members: { readonly [member: string]: Member } = {
       : `tools must settle within ${value} ms; got ${shown(slow)}`;
   }),
   connection_closed: about((value: boolean, response) =>
-    response.closedByClient === value
+    response.closedByClient === value || (value && response.sentAtOnce)
       ? undefined
       : `the connection was ${response.closedByClient ? "" : "not "}closed by the client`,
   ),
