@@ -93,9 +93,10 @@ function toolOf(given: GivenTool, root: FileToolSet, clock: VirtualClock, load: 
     effect: effect ?? "read",
     ...(needs_approval === true ? { permission: "ask" as const } : {}),
     ...(timeout_ms === undefined ? {} : { timeoutMs: timeout_ms }),
-    execute: () => {
+    execute: (args) => {
       calls += 1;
-      return behave(behaviour, calls, clock);
+      const given = behaviour.echo === true ? { ...behaviour, returns: args } : behaviour;
+      return behave(given, calls, clock);
     },
   });
   return { ...made, name, definition: { ...made.definition, ...defined(beside), name } };
