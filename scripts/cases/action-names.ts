@@ -15,6 +15,7 @@ const deeds: readonly (readonly [RegExp, string])[] = [
 /** Synonyms of times. */
 const times: readonly (readonly [RegExp, string])[] = [
   [/^(?:before|before_start|before_run|run_start)$/, "start"],
+  [/^(?:(?:after_)?load(?:ed)?|(?:after_)?(?:re)?open(?:ed)?)$/, "start"],
   [/^(?:chunk|sse_frame)$/, "frame"],
   [/^(?:delta|text_delta|first_(?:delta|event|token|text))$/, "event"],
   [

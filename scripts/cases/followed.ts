@@ -51,6 +51,18 @@ export const following =
     return typeof next === "string" ? next : judge(next, subject.response as SeenResponse, subject);
   };
 
+/** A check of the next request of the conversation: a summary is asked for in a request of its own, which carries no results. */
+export const followingTalk = (
+  judge: (next: SeenResponse, response: SeenResponse, subject: Subject) => string | undefined,
+): Outcome =>
+  following((first, response, subject) => {
+    let next: SeenResponse | undefined = first;
+    while (next?.compaction === true) next = nextInRun(subject.seen, next);
+    return next === undefined
+      ? `only a summary followed; ${endOf(subject.run)}`
+      : judge(next, response, subject);
+  });
+
 /** Whether two requests are equal, except for one more note at the end. */
 export function isSameAgain(now: SeenResponse, next: SeenResponse): boolean {
   if (now.request.text === next.request.text) return true;

@@ -109,6 +109,8 @@ export interface Behaviour {
   resolves_after_ms?: number;
   delay_ms?: number;
   rejects_after_ms?: number;
+  /** The arguments that it was called with. */
+  echo?: boolean;
   /** The returned value is an error. */
   is_error?: boolean;
 }
@@ -123,6 +125,11 @@ export interface GivenTool {
   effect?: "read" | "idempotent" | "write";
   timeout_ms?: number;
   strict?: boolean;
+  /** What other programs keep beside a tool's definition, which no provider may see (F130). */
+  defer_loading?: boolean;
+  annotations?: Data;
+  metadata?: Data;
+  title?: string;
   [internal: `_${string}`]: unknown;
 }
 
@@ -173,9 +180,10 @@ const requestMembers =
   "op path allow content old new pattern note url method headers redirect redirects redirect_to redirects_to location resolves_to resolves dns addresses";
 const inputMembers = `${requestMembers} scanner repeat text_repeat text suffix expect`;
 const turnMembers = "prompt wire expect this_request_must next_request_must note";
-const toolMembers = "name builtin description parameters behaviour needs_approval effect timeout_ms strict";
+const toolMembers =
+  "name builtin description parameters behaviour needs_approval effect timeout_ms strict defer_loading annotations metadata title";
 const behaviourMembers =
-  "returns returns_escaped returns_js returns_repeat returns_sequence returns_parts never_settles rejects throws throws_sync returns_after_ms resolves_after_ms delay_ms rejects_after_ms is_error";
+  "returns returns_escaped returns_js returns_repeat returns_sequence returns_parts never_settles rejects throws throws_sync returns_after_ms resolves_after_ms delay_ms rejects_after_ms echo is_error";
 
 /** @throws Unsupported naming an unknown member */
 export function demandKnown(what: string, data: object, members: string): void {

@@ -37,7 +37,7 @@ const longConversation: NonNullable<Given["history"]> = [
 ];
 
 const messageMembers =
-  "role text text_escaped text_repeat parts tool_calls results model provider timestamp note";
+  "role text text_escaped text_repeat parts tool_calls results model provider timestamp created_at metadata duration_ms stop_reason note";
 
 export function historyOf(given: Given, provider: string): Message[] {
   const names = new Map<string, string>();
@@ -59,10 +59,12 @@ export function historyOf(given: Given, provider: string): Message[] {
   });
 }
 
+const hostsOwn: ReadonlySet<string> = new Set(["timestamp", "created_at", "metadata", "duration_ms"]);
+
 /** The host's own members of a message, which must never reach a provider. */
 function extras(one: Data): object {
   return Object.fromEntries(
-    Object.entries(one).filter(([name]) => name === "timestamp" || name.startsWith("_")),
+    Object.entries(one).filter(([name]) => hostsOwn.has(name) || name.startsWith("_")),
   );
 }
 
@@ -113,7 +115,8 @@ function assistantOf(one: Data, given: Given, own: string, names: Map<string, st
     assistantPart(part, names, protocol),
   );
   const content: Part[] = text === undefined ? parts : [{ type: "text", text }, ...parts];
-  const kind = content.some((part) => part.type === "tool_call") ? "tool_use" : "end_turn";
+  const usual = content.some((part) => part.type === "tool_call") ? "tool_use" : "end_turn";
+  const kind = (one.stop_reason ?? usual) as AssistantMessage["stop"]["kind"];
   return { role: "assistant", content, origin, stop: { kind, wire: kind } };
 }
 
@@ -207,7 +210,11 @@ function callPart(part: Data, names: Map<string, string>): Part {
 }
 
 function resultOf(result: Data, names: Map<string, string>): ToolMessage {
-  demandKnown("results[]", result, "id text text_escaped text_repeat parts is_error name");
+  demandKnown(
+    "results[]",
+    result,
+    "id text text_escaped text_repeat parts is_error name timestamp duration_ms",
+  );
   const callId = String(result.id);
   return {
     role: "tool",
@@ -215,5 +222,6 @@ function resultOf(result: Data, names: Map<string, string>): ToolMessage {
     name: String(result.name ?? names.get(callId) ?? "unknown"),
     content: contentOf(result),
     isError: result.is_error === true,
+    ...extras(result),
   };
 }

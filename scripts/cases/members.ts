@@ -109,7 +109,9 @@ const members: { readonly [member: string]: Member } = {
     if (assertions.length === 0) return undefined;
     const { seen, response, expect } = subject;
     if (response === undefined) return none;
-    const next = seen.responses[seen.responses.indexOf(response) + 1];
+    // What a stored session is followed by is the first request there is.
+    const isLoaded = expect === subject.one.expect && subject.one.wire?.session_file_text !== undefined;
+    const next = seen.responses[isLoaded ? 0 : seen.responses.indexOf(response) + 1];
     if (next !== undefined) return requestChecks(assertions, next, response);
     return typeof expect.loop_outcome === "string" && mayEnd(expect.loop_outcome)
       ? undefined
@@ -209,7 +211,7 @@ const members: { readonly [member: string]: Member } = {
       : `tools must settle within ${value} ms; got ${shown(slow)}`;
   }),
   connection_closed: about((value: boolean, response) =>
-    response.closedByClient === value
+    response.closedByClient === value || (value && response.sentAtOnce)
       ? undefined
       : `the connection was ${response.closedByClient ? "" : "not "}closed by the client`,
   ),

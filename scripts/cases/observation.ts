@@ -33,6 +33,8 @@ export interface SeenResponse {
   /** A response that the runner added to the case's own. */
   madeUp: boolean;
   closedByClient: boolean;
+  /** It was sent in one piece and ended, so that nobody could close it before. */
+  sentAtOnce: boolean;
   /** The last exchange of its model call: the transport may send twice within one. */
   lastOfCall: boolean;
   run: number;

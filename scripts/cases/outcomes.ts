@@ -14,6 +14,7 @@ import {
   endOf,
   follow,
   following,
+  followingTalk,
   givenTexts,
   limitsOf,
   notesIn,
@@ -122,7 +123,7 @@ const outcomes: { readonly [word: string]: Outcome } = {
     return stored.length === 0 ? undefined : `the nudge stands in the history: ${shown(stored)}`;
   }),
 
-  run_tools_then_continue: following((next, response, { expect }) => {
+  run_tools_then_continue: followingTalk((next, response, { expect }) => {
     const wrong = response.calls.filter((call) => call.started > 1);
     if (wrong.length > 0) return `calls ran more than once: ${shown(wrong.map((call) => call.id))}`;
     const started = response.calls.filter((call) => call.started === 1);
@@ -135,7 +136,7 @@ const outcomes: { readonly [word: string]: Outcome } = {
     return answeredNext(response, next);
   }),
 
-  feed_error_to_model: following((next, response, subject) => {
+  feed_error_to_model: followingTalk((next, response, subject) => {
     if (response.calls.length === 0) return "there is no call to answer";
     const ran = response.calls.filter(
       (call) => call.started > 0 && call.result?.code !== "timeout" && !failsByItself(subject, call.name),

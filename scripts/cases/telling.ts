@@ -31,6 +31,7 @@ export function responseOf({ served, ...exchange }: Exchange, historyAfter: Mess
     status: served.status,
     madeUp: served.madeUp,
     closedByClient: exchange.closedByClient,
+    sentAtOnce: exchange.sentAtOnce === true,
     lastOfCall: true,
     run: 0,
     startedAt: 0,

@@ -73,8 +73,13 @@ function toolOf(given: GivenTool, root: FileToolSet, clock: VirtualClock, load: 
     effect,
     timeout_ms,
     strict: _strict,
+    defer_loading,
+    annotations,
+    metadata,
+    title,
     ...inner
   } = given;
+  const beside = { defer_loading, annotations, metadata, title };
   if (name === undefined) throw new Unsupported("a tool without a name");
   let calls = 0;
   // Tools from elsewhere (from a server, say) have names that `tool` would reject.
@@ -88,13 +93,17 @@ function toolOf(given: GivenTool, root: FileToolSet, clock: VirtualClock, load: 
     effect: effect ?? "read",
     ...(needs_approval === true ? { permission: "ask" as const } : {}),
     ...(timeout_ms === undefined ? {} : { timeoutMs: timeout_ms }),
-    execute: () => {
+    execute: (args) => {
       calls += 1;
-      return behave(behaviour, calls, clock);
+      const given = behaviour.echo === true ? { ...behaviour, returns: args } : behaviour;
+      return behave(given, calls, clock);
     },
   });
-  return plainName === name ? made : { ...made, name, definition: { ...made.definition, name } };
+  return { ...made, name, definition: { ...made.definition, ...defined(beside), name } };
 }
+
+const defined = (members: object): object =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 
 /** Whether a schema is an object's. One that is not comes from a server: whoever writes a tool is told at once. */
 const isObjects = (schema: GivenTool["parameters"]): schema is JsonObject =>

@@ -21,6 +21,7 @@ const behaviours: readonly (readonly [RegExp, string])[] = [
   [/^(?:after_ms|settles_after_ms|returns_after|sleep_ms|duration_ms|takes_ms)$/, "returns_after_ms"],
   [/^(?:value|result|output|returns_text)$/, "returns"],
   [/^(?:sequence|returns_in_turn)$/, "returns_sequence"],
+  [/^(?:echoes|(?:echo|returns)_(?:args|arguments|input))$/, "echo"],
 ];
 
 const actions: readonly (readonly [RegExp, string])[] = [

@@ -18,6 +18,8 @@ export interface Exchange {
   served: Served;
   /** The client closed the connection before the response was complete. */
   closedByClient: boolean;
+  /** All of it was sent in one piece and ended: there was nothing left to close. */
+  sentAtOnce?: boolean;
   /** Nothing more happens to it by itself. */
   resting: boolean;
   /** Everything was sent, but the server keeps the connection open. */
@@ -159,6 +161,7 @@ export class WireServer {
       body,
       served,
       closedByClient: false,
+      sentAtOnce: this.#parts.chunking === "whole" && served.eof === "clean",
       resting: false,
     };
     this.exchanges.push(exchange);
@@ -204,12 +207,16 @@ export class WireServer {
       if (!packed) await tap.reached(bytes);
     };
     let sent = 0;
+    // A long body is read in larger steps; but what the client breaks off is not sent to its end.
+    let due = stepOfLong;
     const send = async (piece: Buffer): Promise<void> => {
       if (response.destroyed || piece.length === 0) return;
       const flushed = response.write(piece);
       sent += piece.length;
       if (!flushed && !response.destroyed) await drained(response);
-      if (!served.long) await read(sent);
+      if (served.long && sent < due) return;
+      due = sent + stepOfLong;
+      await read(sent);
     };
     let held: Buffer[] = [];
     for (let at = 0; at < served.frames.length; at += 1) {
@@ -256,6 +263,9 @@ export class WireServer {
 
 /** Bodies too long for single bytes are cut into pieces of an odd length instead. */
 const pieceOf = ({ long }: Served): number => (long ? 1021 : 1);
+
+/** After how many bytes of a long body the client must have read them. */
+const stepOfLong = 65_536;
 
 function* cut(whole: Buffer, chunking: Chunking, served: Served): Generator<Buffer> {
   const { long } = served;

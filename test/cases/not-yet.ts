@@ -13,6 +13,7 @@ export const ambiguous: { readonly [what: string]: string } = {
   "F223 expect.loop_outcome: final": "the run that nobody else could touch comes to its end as well",
   "F229 expect.error_kind: null":
     "cut-off output is both an error of the output and a plain end at the limit",
+  "B5222 expect.loop_outcome: final": "a session that loads goes on, and its run comes to an end",
   "R005b expect.tool_calls: none": "of a cut-off answer the whole calls may be told, or none",
   "R007-listed expect.tool_calls: none": "of a cut-off answer the calls may be told as they came, or none",
   "R007-listed expect.error_kind: null":

@@ -1,7 +1,7 @@
 // Typed output: how a model is held to a schema, what each request carries, and what a limit comes to.
 
 import { Agent, type AgentOptions, isPaired, type ModelFacts, maxSteps, textOf } from "@rondo/core";
-import { badArgs, call, fail, say, scripted, stop, type Turn } from "@rondo/testkit";
+import { badArgs, call, calls, fail, say, scripted, stop, type Turn } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { echo, quick } from "./support.ts";
@@ -101,6 +101,44 @@ describe("the way to the output", () => {
     const inWords = asked({ ...facts, tools: false }, [say(rome)], { tools: [] });
     expect((await inWords.agent.run("where?")).output).toEqual({ city: "Rome" });
     expect(carried(inWords.model)[3]).toBe(true);
+  });
+});
+
+describe("an output tool that is called twice in one answer", () => {
+  const twice = calls([
+    ["final_output", { city: "Rome" }],
+    ["final_output", { city: "Oslo" }],
+  ]);
+
+  test("counts once: the later call is left out (F231)", async () => {
+    const { agent } = asked({ output: "none" }, [say("It is Rome."), twice]);
+    const stream = agent.stream("where?");
+    let told = "";
+    for await (const event of stream) if (event.type === "text_delta") told += event.text;
+    const { output: value, text, messages } = await stream.result;
+    expect(value).toEqual({ city: "Rome" });
+    expect(text).toBe('{"city":"Rome"}');
+    expect(told).toContain("Rome");
+    expect(told).not.toContain("Oslo");
+    expect(JSON.stringify(messages)).not.toContain("Oslo");
+    expect(isPaired(messages)).toBe(true);
+  });
+
+  test("lets the calls of other tools be", async () => {
+    const both = calls([
+      ["look", {}],
+      ["final_output", { city: "Rome" }],
+      ["final_output", { city: "Oslo" }],
+    ]);
+    const { agent } = asked({ output: "none" }, [
+      say("It is Rome."),
+      both,
+      call("final_output", { city: "Rome" }),
+    ]);
+    const { output: value, messages } = await agent.run("where?");
+    expect(value).toEqual({ city: "Rome" });
+    expect(JSON.stringify(messages)).not.toContain("Oslo");
+    expect(isPaired(messages)).toBe(true);
   });
 });
 

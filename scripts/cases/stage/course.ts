@@ -50,6 +50,8 @@ export class Course {
   #session: Session | undefined;
   #breakOff: (() => void) | undefined;
   #pending: Promise<unknown>[] = [];
+  /** Prompts for a stored session, from before it was open. */
+  readonly #early: string[] = [];
 
   constructor(parts: CourseParts) {
     this.#parts = parts;
@@ -112,8 +114,12 @@ export class Course {
     this.#session = session;
     session.subscribe((event) => this.#hear(event));
     await this.#settle(session.resume());
+    for (const text of this.#early.splice(0)) await this.#prompt(text);
+    if (this.#parts.stored !== undefined) await this.cues.reached("settled");
     for (const turn of this.#parts.one.turns_after ?? [])
       if (turn.prompt !== undefined) await this.#prompt(turn.prompt);
+    if (this.#parts.stored !== undefined) await this.cues.reached("end");
+    await Promise.all(this.#pending);
     this.#parts.watch.over(session.messages);
   }
 
@@ -240,6 +246,10 @@ export class Course {
 
   async #prompt(text: string): Promise<void> {
     const session = this.#session;
+    if (session === undefined && this.#parts.stored !== undefined) {
+      this.#early.push(text);
+      return;
+    }
     if (session === undefined) throw new Unsupported("a prompt needs a session");
     this.said.push(text);
     if (session.status === "idle") {

@@ -23,7 +23,12 @@ export function answeringInText(model: Model, request: ModelRequest): Model {
   if (tool === undefined && !wrapped) return model;
   const others = request.tools.filter((one) => one !== tool).map(({ name }) => name);
   const texts = new Map<number, Unwrapping>();
+  let first: number | undefined;
   const heard = (event: ModelEvent): ModelEvent => {
+    if (event.type === "tool_args_delta" && event.name === tool?.name) {
+      first ??= event.index;
+      if (event.index !== first) return { type: "progress" };
+    }
     const delta = textOf(event, tool);
     if (delta === undefined) return event;
     const { index, text } = delta;
@@ -78,11 +83,13 @@ function answerOf(message: AssistantMessage, called: string | undefined, wrapped
     );
     return { ...message, content };
   }
-  const content = message.content.map((part): Part => {
-    if (isAnswer(part)) return { type: "text", text: bare(part.rawArgs) };
+  const first = message.content.find(isAnswer);
+  const content = message.content.flatMap((part): Part[] => {
+    // There is one answer: what is called after it is left out (F231).
+    if (isAnswer(part)) return part === first ? [{ type: "text", text: bare(part.rawArgs) }] : [];
     // Signed reasoning belongs to the call it led to; before a text it would be refused.
     const isThought = part.type === "reasoning" || part.type === "text";
-    return isThought ? { type: "reasoning", text: part.text } : part;
+    return [isThought ? { type: "reasoning", text: part.text } : part];
   });
   const calls = content.some((part) => part.type === "tool_call");
   const { stop } = message;

@@ -12,6 +12,7 @@ import type { Json, JsonObject } from "../message.ts";
 import { oncePer } from "../once-per.ts";
 import { splitThoughts } from "../prompt/thoughts.ts";
 import type { CompiledSchema } from "../schema.ts";
+import { strayed } from "./strayed.ts";
 import { unwrapped } from "./wrapped.ts";
 
 /** How an output is read from a text. */
@@ -40,7 +41,7 @@ export async function checkOutput(
       const check =
         schema === undefined ? { ok: true as const, args: value, value } : await schema.check(value);
       if (check.ok) return { type, ok: true, value: kept(check) };
-      error ??= check.error;
+      error ??= schema === undefined ? check.error : await toldOf(value, schema, check.error);
     }
   }
   const bare = error === undefined && reading.wholeText !== true ? await checkBare(text, schema) : undefined;
@@ -67,6 +68,12 @@ const listsTexts = ({ enum: listed, const: only, anyOf, oneOf }: JsonObject): bo
   [anyOf, oneOf].some((ways) => Array.isArray(ways) && ways.every((way) => isObject(way) && listsTexts(way)));
 
 const isText = (value: unknown): boolean => typeof value === "string";
+
+/** What the checker says, after what it does not see. */
+async function toldOf(value: Json, schema: CompiledSchema, error: string): Promise<string> {
+  const strange = await strayed(value, schema);
+  return strange === undefined ? error : `${strange}: ${error}`;
+}
 
 /** The possible readings of a value: itself, the content of the object that was asked for, and both in camelCase. */
 function readings(written: Json, schema: CompiledSchema | undefined, reading: OutputReading): Json[] {

@@ -17,6 +17,7 @@ import type { Warning } from "../warn.ts";
 import { chatCompat } from "./compat.ts";
 import { FunctionIds } from "./function-ids.ts";
 import { type ChatPiece, type ChatRoom, chatPiece, systemPiece, userPiece } from "./messages.ts";
+import { joinedAnswers } from "./neighbours.ts";
 import { ChatTools, chatBody } from "./settings.ts";
 
 const bridge: ChatPiece = { role: "assistant", json: jsonOf({ role: "assistant", content: noted }) };
@@ -166,6 +167,11 @@ export class ChatEncoder implements Encoder {
     if (compat.alternate && last?.role === piece.role) {
       if (piece.role === "user") {
         joined.last = userPiece([...(last.parts ?? []), ...(piece.parts ?? [])]);
+        return;
+      }
+      const whole = piece.role === "assistant" ? joinedAnswers(last, piece) : undefined;
+      if (whole !== undefined) {
+        joined.last = whole;
         return;
       }
       if (piece.role === "assistant") push(joined, onward);
