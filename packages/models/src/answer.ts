@@ -65,9 +65,9 @@ export class Answer {
     this.#held = isSpokenOf && new HeldEnd(isSpokenOf, emit);
   }
 
-  /** The usage counted so far; undefined while there is none. Nothing but zeros is none: a request has tokens. */
+  /** The usage counted so far; undefined while there is none. */
   get usage(): Usage | undefined {
-    return Object.values(this.#usage).some((count) => count > 0) ? { ...this.#usage } : undefined;
+    return Object.keys(this.#usage).length === 0 ? undefined : { ...this.#usage };
   }
 
   /** Whether nothing at all has arrived. */

@@ -336,19 +336,6 @@ describe.each(handedOn)("another vendor's word %s after a call", (word, kind) =>
 });
 
 test.each(names.filter((name) => name !== "responses"))(
-  "a server that counts nothing but zeros has not counted: %s",
-  (name) => {
-    const usageOf = (usage: [number, number]) => {
-      const decoder = protocols[name].codec.decoder(targetOf(name), () => {});
-      for (const frame of framesOf(name, [hi, { usage }, { stop: "end" }, "end"])) decoder.push(frame);
-      return decoder.end().usage;
-    };
-    expect(usageOf([0, 0])).toBeUndefined();
-    expect(usageOf([0, 2])).toMatchObject({ inputTokens: 0, outputTokens: 2 });
-  },
-);
-
-test.each(names.filter((name) => name !== "responses"))(
   "an abort inside a call tells what was counted before it: %s",
   async (name) => {
     const decoder = protocols[name].codec.decoder(targetOf(name), () => {});
