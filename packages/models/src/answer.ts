@@ -65,7 +65,7 @@ export class Answer {
     this.#held = isSpokenOf && new HeldEnd(isSpokenOf, emit);
   }
 
-  /** The usage counted so far; undefined while there is none. */
+  /** The usage counted so far; undefined while there is none. Zeros may be true: calls that the provider's own program makes cost nothing. */
   get usage(): Usage | undefined {
     return Object.keys(this.#usage).length === 0 ? undefined : { ...this.#usage };
   }
