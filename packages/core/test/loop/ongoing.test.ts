@@ -131,6 +131,7 @@ describe("a call", () => {
     expect(context.now()).toBe(1_000);
     expect(await context.resolve({ id: "db", create: () => "made", as: () => ({}) as never })).toBe("here");
     expect(context.outputs?.()).toStrictEqual([ref]);
+    expect(context.messages()).toStrictEqual([...at.history]);
     expect(await context.output?.(ref)).toBe("the whole text");
     expect(await poor.output?.(ref)).toBeUndefined();
   });

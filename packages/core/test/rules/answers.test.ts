@@ -334,6 +334,10 @@ describe("an empty answer", () => {
   test("that was thought about is told apart: what was thought, or called in thoughts, does not count", () => {
     expect(texts.emptyAnswer(true)).toMatch(/thinking/);
     expect(texts.emptyAnswer(false)).not.toMatch(/thinking/);
+    const own = turnOf(ended, [{ type: "native", kind: "searched", opaque: {} }]);
+    expect(judgementOf(emptyAnswers(), { turn: own }, 0)).toMatchObject({
+      follows: { note: texts.emptyAnswer(false) },
+    });
     const hidden = turnOf(ended, [{ type: "reasoning", text: " \n" }]);
     expect(judgementOf(emptyAnswers(), { turn: hidden }, 0)).toMatchObject({
       follows: { note: texts.emptyAnswer(false) },
