@@ -137,7 +137,7 @@ function edited(before: Buffer, edit: Edit, path: string, maxBytes: number): Edi
     instead = withoutReturns(fresh);
     found = stretchesOf(file, withoutReturns(old), replaceAll);
   }
-  if (found.length === 0) throw new Refusal(missing(file, oldText, path));
+  if (found.length === 0) throw new Refusal(missing(file, edit, path));
   if (found.length === maxStretches)
     throw new Refusal(
       `the old text occurs ${maxStretches.toLocaleString("en-US")} times or more in ${shown(path)}; nothing was changed`,
@@ -177,13 +177,25 @@ function decoded(bytes: Buffer, encoding: "utf-16le" | "utf-16be", path: string)
 const maxNear = 2 * 1024 * 1024;
 
 /** Why a passage was not found, with the nearest match. */
-function missing(file: Buffer, oldText: string, path: string): string {
+function missing(file: Buffer, { oldText, newText, fresh }: Edit, path: string): string {
   if (file.length === 0) return `${shown(path)} is empty; nothing was changed. Write it with write_file`;
   // Invalid bytes decode to U+FFFD, so a passage with U+FFFD would be found in the decoded file.
   const isShown = oldText.includes("\ufffd") && !isUtf8(file);
   const near = isShown || file.length > maxNear ? undefined : nearPassage(file.toString("utf8"), oldText);
   const hint = near ?? (shownHint(oldText) || readHint);
-  return `the old text does not occur in ${shown(path)}; nothing was changed${hint}`;
+  return `the old text does not occur in ${shown(path)}; nothing was changed${doneHint(file, newText, fresh)}${hint}`;
 }
 
 const readHint = ". Read the file with read_file, and give the passage exactly as it is there";
+
+/** Shorter texts are in many files by chance. */
+const minDone = 12;
+
+/** A hint that the edit may have been made before, as when a call is repeated; empty if not. */
+function doneHint(file: Buffer, newText: string, fresh: Buffer): string {
+  if (newText.trim().length < minDone) return "";
+  const there = stretchesOf(file, fresh, false).slice(0, 1);
+  return there.length === 0
+    ? ""
+    : `. The new text is already in it, at line ${lineNumbers(file, there)[0]}: the change may have been made before`;
+}
