@@ -79,7 +79,12 @@ export function commandEnv(
   for (const [name, value] of Object.entries(ours)) {
     if (value === undefined || secretValue.test(value) || inKnownForm(value)) continue;
     if (secret.test(name) && !harmless.has(name)) continue;
-    if (ofGitSettings.test(name) || ofGitHooks.test(name) || (name === "NODE_OPTIONS" && ofThisNode.test(value))) continue;
+    if (
+      ofGitSettings.test(name) ||
+      ofGitHooks.test(name) ||
+      (name === "NODE_OPTIONS" && ofThisNode.test(value))
+    )
+      continue;
     env[name] = value;
   }
   return { ...env, ...gitSettings(ours), ...unattended, ...own, [markName]: mark };

@@ -125,7 +125,7 @@ interface Edited {
 
 /** The file's new content. @throws Refusal when the passage cannot be replaced */
 function edited(before: Buffer, edit: Edit, path: string, maxBytes: number): Edited {
-  const { oldText, newText, old, fresh, replaceAll = false } = edit;
+  const { newText, old, fresh, replaceAll = false } = edit;
   const utf16 = utf16Of(before);
   const file = utf16 === undefined ? before : decoded(before, utf16, path);
   const kind = binaryKind(file);

@@ -10,6 +10,7 @@ import { fileURLToPath } from "node:url";
 import { Refusal, shown } from "../reasons.ts";
 import { lookAlike } from "./near-names.ts";
 import { isUnder, type Place, type Root } from "./root.ts";
+import { gitUnquoted, spellings } from "./spellings.ts";
 
 /**
  * The place that a path from a model means.
@@ -24,6 +25,10 @@ export function meant(root: Root, given: string): Place {
   if (spoken.exists) return spoken;
   const slashed = hasBackslashes(plain) ? located(root, plain.replaceAll("\\", "/")) : undefined;
   if (slashed?.exists) return slashed;
+  for (const path of spellings(plain)) {
+    const other = located(root, path);
+    if (other?.exists) return other;
+  }
   const alike = lookAlike(spoken.real);
   if (alike !== undefined) return root.locate(alike);
   mustStayIfReadOtherwise(root, plain);
@@ -109,9 +114,11 @@ function relativeMeant(root: Root, path: string): Refusal | undefined {
   }
 }
 
-/** Without surrounding whitespace and one pair of quotes. */
+/** Without surrounding whitespace and one pair of quotes, and without git's octal. */
 function unwrapped(given: string): string {
   const trimmed = given.trim();
+  const unquoted = gitUnquoted(trimmed);
+  if (unquoted !== undefined) return unquoted;
   const inner = /^(["'`])(.+)\1$/su.exec(trimmed)?.[2]?.trim() ?? trimmed;
   return inner === "" ? given : inner;
 }
