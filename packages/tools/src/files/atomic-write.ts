@@ -208,10 +208,3 @@ export function bytesOf(text: string, what: string): Buffer {
     throw new Refusal(`${what} holds half a character (a lone surrogate), which no UTF-8 file can hold`);
   return Buffer.from(text, "utf8");
 }
-
-/** Lines in a content: its newlines, plus one if it does not end with a newline. */
-export function linesIn(bytes: Uint8Array): number {
-  let lines = 0;
-  for (const byte of bytes) if (byte === 10) lines++;
-  return bytes.length > 0 && bytes.at(-1) !== 10 ? lines + 1 : lines;
-}

@@ -11,6 +11,7 @@ import { type FileToolOptions, fileToolChecks, fileToolSet } from "../options.ts
 import { keyOf } from "../paths/given-path.ts";
 import { counted, Refusal, shown } from "../reasons.ts";
 import { contentIdOf, fileEntry } from "../stale-writes.ts";
+import { mustBeWhole } from "../text/meant-text.ts";
 import { nearPassage } from "../text/near-passage.ts";
 import {
   leastSize,
@@ -21,9 +22,9 @@ import {
   withoutReturns,
 } from "../text/passages.ts";
 import { mustFitEncoding, mustNotBeShown, shownHint } from "../text/shown-text.ts";
-import { binaryKind } from "../text/text-file.ts";
+import { binaryKind, linesIn } from "../text/text-file.ts";
 import { inUtf16, textOf, utf16Of } from "../text/text-form.ts";
-import { bytesOf, change, linesIn, mustBeAsSeen, mustNotExceed } from "./atomic-write.ts";
+import { bytesOf, change, mustBeAsSeen, mustNotExceed } from "./atomic-write.ts";
 
 export interface EditFileOptions extends FileToolOptions {
   /** Allow changes in `.git`, whose hooks and settings run programs. Default: false. */
@@ -149,6 +150,7 @@ function edited(before: Buffer, edit: Edit, path: string, maxBytes: number): Edi
         `at ${listed(places)}; nothing was changed. Give more of the text around it, or set replaceAll`,
     );
   mustNotBeShown(newText, file, "the new text");
+  mustBeWhole(newText, old, "the new text");
   if (utf16 === undefined) mustFitEncoding(newText, file, "the new text");
   // Checked before it is built: a passage of one letter may occur a million times. UTF-16 may need two bytes for three of UTF-8.
   const least = leastSize(file, found, instead);
