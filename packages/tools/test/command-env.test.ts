@@ -29,7 +29,9 @@ test("git's settings in the environment are handed on whole, but for the secret 
   expect(told).not.toContain("s3cret");
   // What is broken already stays out, or nothing works.
   for (const count of ["3", "x", "-1", "99999999"])
-    expect(git({ ...given, GIT_CONFIG_COUNT: count, GIT_CONFIG_KEY_1: "" }, folder(), "--version")).toContain("git");
+    expect(git({ ...given, GIT_CONFIG_COUNT: count, GIT_CONFIG_KEY_1: "" }, folder(), "--version")).toContain(
+      "git",
+    );
 });
 
 // https://github.com/Hmbown/Codewhale/issues/1936

@@ -24,7 +24,7 @@ import {
 import { mustFitEncoding, mustNotBeShown, shownHint } from "../text/shown-text.ts";
 import { binaryKind, linesIn } from "../text/text-file.ts";
 import { inUtf16, textOf, utf16Of } from "../text/text-form.ts";
-import { bytesOf, change, mustBeAsSeen, mustNotExceed } from "./atomic-write.ts";
+import { bytesOf, change, mustBeAsSeen, mustNotExceed, otherNamesNote } from "./atomic-write.ts";
 
 export interface EditFileOptions extends FileToolOptions {
   /** Allow changes in `.git`, whose hooks and settings run programs. Default: false. */
@@ -93,7 +93,7 @@ export function editFile(options: EditFileOptions): Tool {
           fresh: bytesOf(newText, "the new text"),
         };
         let done: Edited | undefined;
-        const { place } = await change(set, path, bounds, context.signal, (before, there) => {
+        const { place, hadOtherNames } = await change(set, path, bounds, context.signal, (before, there) => {
           if (before === undefined) throw set.root.notThere("file", there);
           mustBeAsSeen(set, before, there);
           done = edited(before.bytes, edit, there.shown, bounds.maxBytes);
@@ -102,7 +102,8 @@ export function editFile(options: EditFileOptions): Tool {
         const { places, lines, bytes } = done as Edited;
         const size = `${counted(lines, "line")}, ${counted(bytes.length, "byte")}`;
         return toolResult(
-          `Replaced ${counted(places.length, "occurrence")} in ${shown(place.shown)} at ${listed(places)} (now ${size})`,
+          `Replaced ${counted(places.length, "occurrence")} in ${shown(place.shown)} at ${listed(places)} (now ${size})` +
+            (hadOtherNames ? `\n${otherNamesNote}` : ""),
           { ledger: [fileEntry("file_written", place.shown, contentIdOf(bytes))] },
         );
       });

@@ -12,7 +12,14 @@ import { mustBeWhole, oddContent } from "../text/meant-text.ts";
 import { isOtherEncoding, mustNotBeShown } from "../text/shown-text.ts";
 import { binaryKind, linesIn } from "../text/text-file.ts";
 import { formOf, inForm, type TextForm, textOf } from "../text/text-form.ts";
-import { type Before, bytesOf, type ChangeBounds, change, mustBeAsSeen } from "./atomic-write.ts";
+import {
+  type Before,
+  bytesOf,
+  type ChangeBounds,
+  change,
+  mustBeAsSeen,
+  otherNamesNote,
+} from "./atomic-write.ts";
 
 export interface WriteFileOptions extends FileToolOptions {
   /** Allow overwriting a file that the model has not read, or not completely. Default: false. */
@@ -82,7 +89,7 @@ async function written(
   let bytes = given;
   let kept = "";
   let did = "Created";
-  const { made, place } = await change(set, path, bounds, signal, (before, there) => {
+  const { made, place, hadOtherNames } = await change(set, path, bounds, signal, (before, there) => {
     if (before === undefined) return { bytes };
     const form = formOf(before.bytes);
     bytes = inForm(given, form);
@@ -108,7 +115,14 @@ async function written(
   const ledger = [fileEntry("file_written", place.shown, contentIdOf(bytes))];
   return did === "Unchanged"
     ? toolResult(`Unchanged: ${name} already holds this content (${size})`, { ledger })
-    : toolResult([`${did} ${name} (${size}${folders})`, ...oddContent(content)].join("\n"), { ledger });
+    : toolResult(
+        [
+          `${did} ${name} (${size}${folders})`,
+          ...(hadOtherNames ? [otherNamesNote] : []),
+          ...oddContent(content),
+        ].join("\n"),
+        { ledger },
+      );
 }
 
 /** @throws Refusal when a part of the file was never shown to the model, and would be lost */
