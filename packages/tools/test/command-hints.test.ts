@@ -1,7 +1,7 @@
 import { realpathSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { outlineOf } from "../src/command/shell-outline.ts";
-import { runCommand } from "../src/index.ts";
+import { outlineOf, unquoted } from "../src/command/shell-outline.ts";
+import { classicTools, runCommand } from "../src/index.ts";
 import { call, folder } from "./calling.ts";
 
 const told = async (command: string, files: Record<string, string> = {}): Promise<string> => {
@@ -106,6 +106,48 @@ describe.skipIf(!/dash$/.test(shell))("bash's syntax under another shell", () =>
     for (const command of ["bash -c 'echo {a,b}'", "sh -c 'exit 2'", "echo 'Syntax error: x' >&2"])
       expect(await told(command)).not.toContain("bash -c]");
   });
+});
+
+// https://github.com/cline/cline/issues/11266, https://github.com/cline/cline/issues/2477
+test("a command in a code fence or escaped as HTML is not run", async () => {
+  const fence =
+    "Error: the command is in a code fence, which a shell would run; it was not run. Give it without the ```";
+  expect(await told("```bash\nls\n```")).toBe(fence);
+  for (const [command, entity] of [
+    ["ls &amp;&amp; ls", "&amp;"],
+    ["ls 2&gt;/dev/null", "&gt;"],
+    ["echo &quot;a&quot;", "&quot;"],
+  ] as const)
+    expect(await told(command)).toBe(
+      `Error: the command is escaped as HTML (${entity}), which a shell reads otherwise; it was not run. Give the characters themselves`,
+    );
+  for (const command of [
+    "echo 'a &amp; b'",
+    'echo "&lt;p&gt;"',
+    "cat <<EOF\n&lt;p&gt;\nEOF",
+    "echo a # &amp;",
+    "echo \\&amp\\;",
+    "true & amp=1",
+  ])
+    expect(await told(command)).toContain("exit code: 0");
+  const classic = await call(classicTools(folder()), "execute_command", { command: "ls &amp;&amp; ls" });
+  expect(classic.text).toContain("escaped as HTML");
+  const started = performance.now();
+  for (const piece of ["&", "'", '"', "\\", "# ", "`", "<"])
+    outlineOf(piece) ?? unquoted(piece.repeat(90_000));
+  expect(performance.now() - started).toBeLessThan(1_000);
+});
+
+// https://github.com/Kilo-Org/cloud/issues/685
+test("a command whose time is up is told how a server is used", async () => {
+  const root = folder();
+  const { text } = await call(runCommand({ root, sandbox: "off" }), "run_command", {
+    command: "sleep 30",
+    timeoutMs: 100,
+  });
+  expect(text).toMatch(
+    /^\[no output\]\n\[timed out after 0\.1 s, .*\]\n\[if it was at work, give it more time with timeoutMs; a server .*\]$/,
+  );
 });
 
 test("a server that was left running is told how one is used", async () => {

@@ -156,6 +156,34 @@ describe("a path that a model gives", () => {
     expect((await call(tools, "list_files", { path: "My%20Files" })).text).toContain("a (1).txt");
   });
 
+  // https://github.com/gke-labs/gemini-for-kubernetes-development/issues/347
+  test("that is absolute, and of no folder here, is told which of its ends is there", async () => {
+    const root = folder({ "src/a.ts": "", "package.json": "" });
+    const told = async (path: string): Promise<string> =>
+      (await call(fileTools({ root }), "write_file", { path, content: "x" })).text;
+    const outside = (path: string): string =>
+      `Error: Path is outside the root: ${path} (only paths under the root can be used`;
+    expect(await told("/workspace/app/src/a.ts")).toBe(
+      `${outside("/workspace/app/src/a.ts")}; paths are relative to it: src/a.ts)`,
+    );
+    expect(await told("/app/package.json")).toContain("paths are relative to it: package.json)");
+    expect(await told("/src/new.ts")).toContain("paths are relative to it: src/new.ts)");
+    expect(await told("/workspace/other.ts")).toBe(`${outside("/workspace/other.ts")})`);
+    expect(await told(`/${"a/".repeat(100)}src/a.ts`)).not.toContain("relative");
+  });
+
+  test("that is a glob is told where one goes", async () => {
+    const tools = fileTools({ root: folder({ "src/a.ts": "" }) });
+    for (const [name, args] of [
+      ["read_file", { path: "src/*.ts" }],
+      ["list_files", { path: "src/**/*.ts" }],
+      ["search_files", { path: "src/*.ts", pattern: "x" }],
+    ] as const)
+      expect((await call(tools, name, args)).text).toContain(
+        "(a path is no glob: list_files takes one as its pattern",
+      );
+  });
+
   test("is escaped into no other folder than it names", async () => {
     const root = folder({
       "notes/a.txt": "",

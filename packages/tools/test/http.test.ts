@@ -210,7 +210,7 @@ describe("a response", () => {
     const page =
       `<HEAD><STYLE media=all>${css}</Style><script src=a.js></script><script>small()</script>` +
       `<script type="application/ld+json">${JSON.stringify({ a: "d".repeat(400) })}</script></HEAD>` +
-      `<!-- <script> --><p>Text \u0130 <scripted>${"y".repeat(300)}</scripted></p><script>${code}</SCRIPT ><p>End</p>`;
+      `<!-- <script> --><p>Text \u0130 ${"z".repeat(200)} <scripted>${"y".repeat(300)}</scripted></p><script>${code}</SCRIPT ><p>End</p>`;
     const server = await serving((response) =>
       response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).end(page),
     );
@@ -233,7 +233,7 @@ describe("a response", () => {
       { maxBytes: 1_000 },
     );
     expect(body).toBe(
-      "<p>a</p><script>\n[1 script or style sheet left out, 984 bytes; raw: true gives the page as it is]\n" +
+      "<p>a</p><script>\n[1 script or style sheet left out, 984 bytes; raw: true gives the page as it is; hardly any text is left: the page is made by its scripts, in a browser]\n" +
         "[... cut after 1,000 bytes: the body is larger, and the rest was not read ...]",
     );
   });
@@ -241,7 +241,7 @@ describe("a response", () => {
   test("that is no page keeps what looks like a script, and a page that was cut may end in one", () => {
     const script = `<script>${"x".repeat(300)}`;
     expect(forReaders(`<p>a</p>${script}`)).toBe(
-      "<p>a</p><script>\n[1 script or style sheet left out, 300 bytes; raw: true gives the page as it is]",
+      "<p>a</p><script>\n[1 script or style sheet left out, 300 bytes; raw: true gives the page as it is; hardly any text is left: the page is made by its scripts, in a browser]",
     );
     for (const page of ["", "<", "<script", "<p>a</p>", `<!-- ${script}`, `<scripts>${"x".repeat(300)}`])
       expect(forReaders(page)).toBe(page);

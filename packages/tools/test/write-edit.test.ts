@@ -319,7 +319,9 @@ describe("edit_file", () => {
       newText: string,
     ): Promise<{ text: string; isError: boolean }> => call(tools, "edit_file", { path, oldText, newText });
     expect((await edit("a.bin", "x", "y")).text).toContain("not text");
-    expect((await edit("none", "x", "y")).text).toBe("Error: File not found: none");
+    expect((await edit("none", "x", "y")).text).toBe(
+      "Error: File not found: none; a new file is made with write_file",
+    );
     expect((await edit("a.txt", "a", "a")).text).toContain("the same");
     expect((await edit("a.txt", "", "y")).isError).toBe(true);
   });

@@ -22,7 +22,7 @@ export function whoseExit(command: string): string {
 }
 
 /** Notes on an outcome. */
-export function hintsOf(command: string, { code, signal, stderr, leftovers }: Outcome): string[] {
+export function hintsOf(command: string, { code, signal, stderr, leftovers, timedOutMs }: Outcome): string[] {
   const outline = outlineOf(command);
   const notes: string[] = [];
   if (code === 0 && outline?.last !== undefined && forItsShell.has(outline.last))
@@ -36,7 +36,11 @@ export function hintsOf(command: string, { code, signal, stderr, leftovers }: Ou
       `/bin/sh does not read ${outline.misread.join(", ")} as bash does: if that was meant, use bash -c`,
     );
   if (leftovers.length > 0) notes.push("a server has to be started and used in one command");
-  if (signal !== null && /\b(?:pkill|pgrep|killall)\b[^|;&\n]*\s-\w*f/.test(command))
+  if (timedOutMs !== undefined)
+    notes.push(
+      "if it was at work, give it more time with timeoutMs; a server does not end: start it with & in the command that uses it",
+    );
+  else if (signal !== null && /\b(?:pkill|pgrep|killall)\b[^|;&\n]*\s-\w*f/.test(command))
     notes.push("its pattern may have matched the shell that ran it: [n]ame matches name, but not itself");
   return notes.map((note) => `[${note}]`);
 }

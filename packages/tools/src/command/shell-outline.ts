@@ -99,6 +99,28 @@ function partsOf(command: string): Part[] | undefined {
   return isBackground ? undefined : parts;
 }
 
+/** A command up to its first here-document, without what is in quotes or behind a `#`. */
+export function unquoted(command: string): string {
+  const pieces: string[] = [];
+  let from = 0;
+  for (let at = 0; at < command.length; ) {
+    const char = command.charAt(at);
+    let next = at + 1;
+    if (char === "\\") next = at + 2;
+    else if (char === "'" || char === '"' || char === "`") next = afterQuoted(command, at, char);
+    else if (command.startsWith("<<", at)) next = command.length;
+    else if (char === "#" && /(?:^|\s)$/.test(command.charAt(at - 1)))
+      next = command.indexOf("\n", at) < 0 ? command.length : command.indexOf("\n", at);
+    if (next > at + 1) {
+      pieces.push(command.slice(from, at), " ");
+      from = next;
+    }
+    at = next;
+  }
+  pieces.push(command.slice(from));
+  return pieces.join("");
+}
+
 function afterQuoted(command: string, from: number, quote: string): number {
   for (let at = from + 1; at < command.length; at++) {
     if (command.charAt(at) === quote) return at + 1;

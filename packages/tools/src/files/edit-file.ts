@@ -94,7 +94,10 @@ export function editFile(options: EditFileOptions): Tool {
         };
         let done: Edited | undefined;
         const { place, hadOtherNames } = await change(set, path, bounds, context.signal, (before, there) => {
-          if (before === undefined) throw set.root.notThere("file", there);
+          if (before === undefined)
+            throw new Refusal(
+              `${set.root.notThere("file", there).message}; a new file is made with write_file`,
+            );
           mustBeAsSeen(set, before, there);
           done = edited(before.bytes, edit, there.shown, bounds.maxBytes);
           return { bytes: done.bytes, partOf: done.lines };

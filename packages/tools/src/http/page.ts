@@ -54,7 +54,28 @@ export function forReaders(page: string): string {
   }
   if (left === 0) return page;
   pieces.push(page.slice(from));
-  return `${pieces.join("")}\n[${counted(left, "script or style sheet", "scripts or style sheets")} left out, ${sized(chars)}; raw: true gives the page as it is]`;
+  const rest = pieces.join("");
+  const made =
+    textLength(rest) < minText
+      ? "; hardly any text is left: the page is made by its scripts, in a browser"
+      : "";
+  return `${rest}\n[${counted(left, "script or style sheet", "scripts or style sheets")} left out, ${sized(chars)}; raw: true gives the page as it is${made}]`;
+}
+
+/** A page with less text than this has its text from elsewhere. */
+const minText = 200;
+
+/** The length of what is outside of tags, without whitespace. */
+function textLength(page: string): number {
+  let length = 0;
+  for (let at = 0; at < page.length && length < minText; ) {
+    const open = page.indexOf("<", at);
+    const end = open < 0 ? page.length : open;
+    length += page.slice(at, end).replace(/\s+/g, "").length;
+    const close = open < 0 ? -1 : page.indexOf(">", open);
+    at = close < 0 ? page.length : close + 1;
+  }
+  return length;
 }
 
 /** In lower case, at the same places: some letters have a longer lower case. */

@@ -97,20 +97,28 @@ function inHome(root: Root, path: string): Place | undefined {
   }
 }
 
-/** The relative path behind an absolute one from a model that takes the root for `/`. */
+const maxParts = 16;
+
+/** The relative path behind an absolute one from a model that takes the root for `/`, or for a folder such as `/workspace`. */
 function relativeMeant(root: Root, path: string): Refusal | undefined {
-  const below = path.replace(/^\/+/, "");
-  if (!isAbsolute(path) || below === "") return undefined;
+  const parts = path.split("/").filter((part) => part !== "");
+  if (!isAbsolute(path) || parts.length === 0 || parts.length > maxParts) return undefined;
+  const tails = parts.map((_, at) => parts.slice(at).join("/"));
+  const meant = tails.find((tail, at) => isThere(root, tail, at === 0));
+  return meant === undefined
+    ? undefined
+    : new Refusal(
+        `Path is outside the root: ${shown(path)} (only paths under the root can be used; paths are relative to it: ${shown(meant)})`,
+      );
+}
+
+/** @param orNew a new file in a folder that is there will do */
+function isThere(root: Root, path: string, orNew: boolean): boolean {
   try {
-    const place = root.locate(below);
-    const isThere = place.exists || (place.shown.includes("/") && root.locate(dirname(place.real)).exists);
-    return isThere
-      ? new Refusal(
-          `Path is outside the root: ${shown(path)} (only paths under the root can be used; paths are relative to it: ${shown(place.shown)})`,
-        )
-      : undefined;
+    const place = root.locate(path);
+    return place.exists || (orNew && place.shown.includes("/") && root.locate(dirname(place.real)).exists);
   } catch {
-    return undefined;
+    return false;
   }
 }
 
