@@ -1,8 +1,17 @@
 // The room of hints: what a command's result does not show, and a model easily overlooks.
 
 import { realpathSync } from "node:fs";
-import type { Outcome } from "./outcome.ts";
 import { outlineOf } from "./shell-outline.ts";
+
+/** What of an outcome hints are about. */
+interface Ending {
+  stderr: string;
+  code: number | null;
+  signal: string | null;
+  timedOutMs: number | undefined;
+  /** What it left running. */
+  leftovers: readonly unknown[];
+}
 
 /** Commands that change their own shell alone, which ends with them. */
 const forItsShell: ReadonlySet<string> = new Set(
@@ -22,7 +31,7 @@ export function whoseExit(command: string): string {
 }
 
 /** Notes on an outcome. */
-export function hintsOf(command: string, { code, signal, stderr, leftovers, timedOutMs }: Outcome): string[] {
+export function hintsOf(command: string, { code, signal, stderr, leftovers, timedOutMs }: Ending): string[] {
   const outline = outlineOf(command);
   const notes: string[] = [];
   if (code === 0 && outline?.last !== undefined && forItsShell.has(outline.last))
