@@ -26,14 +26,21 @@ export function httpTools(options: HttpToolsOptions = {}): Tool[] {
   const fetchUrl = tool({
     name: "fetch_url",
     description:
-      "Gets a URL and returns the status, a few headers and the body, if it is text. Redirects are followed. " +
-      reached(options),
-    inputSchema: { type: "object", properties: { url }, required: ["url"] },
+      "Gets a URL and returns the status, a few headers and the body, if it is text; scripts and style sheets of HTML pages are left out. " +
+      `Redirects are followed. ${reached(options)}`,
+    inputSchema: {
+      type: "object",
+      properties: {
+        url,
+        raw: { type: "boolean", description: "Return HTML as it is, with its scripts. Default: false." },
+      },
+      required: ["url"],
+    },
     effect: "read",
     permission: options.permission ?? "allow",
     timeoutMs,
-    // Only the URL is passed on: unknown properties, such as `method`, would make it write.
-    execute: (args, context) => send({ url: args.url }, context),
+    // Nothing else is passed on: unknown properties, such as `method`, would make it write.
+    execute: ({ url, raw = false }, context) => send({ url, isForReading: !raw }, context),
   });
   if (options.readOnly) return [fetchUrl];
   const httpRequest = tool({

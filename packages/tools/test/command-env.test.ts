@@ -1,5 +1,46 @@
+import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
 import { commandEnv } from "../src/command/env.ts";
+import { folder, put } from "./calling.ts";
+
+/** What git answers in an environment that a command gets. */
+const git = (given: Record<string, string>, cwd: string, ...args: string[]): string =>
+  execFileSync("git", args, {
+    cwd,
+    encoding: "utf8",
+    env: commandEnv({ PATH: process.env.PATH, GIT_CONFIG_GLOBAL: "/dev/null", ...given }, "mark", {}),
+  });
+
+// https://github.com/pre-commit/pre-commit/issues/3245: git refuses everything if one of its settings is missing.
+test("git's settings in the environment are handed on whole, but for the secret ones", () => {
+  const given = {
+    GIT_CONFIG_COUNT: "4",
+    GIT_CONFIG_KEY_0: "http.https://git.example/.extraheader",
+    GIT_CONFIG_VALUE_0: "AUTHORIZATION: basic s3cret",
+    GIT_CONFIG_KEY_1: "safe.directory",
+    GIT_CONFIG_VALUE_1: "*",
+    GIT_CONFIG_KEY_2: "url.https://user:s3cret@git.example/.insteadOf",
+    GIT_CONFIG_VALUE_2: "https://git.example/",
+    GIT_CONFIG_KEY_3: "user.name",
+    GIT_CONFIG_VALUE_3: "",
+  };
+  const told = git(given, folder(), "config", "--list");
+  expect(told).toContain("safe.directory=*\nuser.name=\n");
+  expect(told).not.toContain("s3cret");
+  // What is broken already stays out, or nothing works.
+  for (const count of ["3", "x", "-1", "99999999"])
+    expect(git({ ...given, GIT_CONFIG_COUNT: count, GIT_CONFIG_KEY_1: "" }, folder(), "--version")).toContain(
+      "git",
+    );
+});
+
+// https://github.com/Hmbown/Codewhale/issues/1936
+test("git names files as they are called, and not in octal", () => {
+  const root = folder();
+  git({}, root, "init", "--quiet");
+  put(`${root}/\u6587\u6863.txt`, "");
+  expect(git({}, root, "status", "--short")).toBe("?? \u6587\u6863.txt\n");
+});
 
 test("a value of any length is looked through for secrets in linear time", () => {
   const blob = "a1".repeat(1_000_000);
@@ -33,6 +74,7 @@ test("more of what people call their secrets, and a token in the place of an add
     PASSES: "1",
     PWD: "/here",
     PROMPT: "1",
+    GOPRIVATE: "git.example/*",
     REMOTE: "ssh://git@example.com/a",
   };
   const env = commandEnv({ ...secret, ...plain }, "mark", {});

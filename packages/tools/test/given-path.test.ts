@@ -125,6 +125,84 @@ describe("a path that a model gives", () => {
     expect(readdirSync(root)).toHaveLength(3);
   });
 
+  // https://github.com/adoin/git-Agent/issues/3
+  test("may be what git writes of it, in octal", async () => {
+    const root = folder({ "\u6587/\u6863 a.txt": "one\n" });
+    const tools = fileTools({ root });
+    for (const path of ['"\\346\\226\\207/\\346\\241\\243 a.txt"', "\\346\\226\\207/\\346\\241\\243 a.txt"])
+      expect((await call(tools, "read_file", { path })).text).toContain("one\n");
+    await call(tools, "write_file", { path: '"\\346\\226\\207/a \\"\\303\\251\\".txt"', content: "x" });
+    expect(existsSync(join(root, '\u6587/a "\u00e9".txt'))).toBe(true);
+    // What is no UTF-8, or would lead elsewhere, is a name.
+    expect((await call(tools, "write_file", { path: "\\377\\376.txt", content: "x" })).isError).toBe(true);
+    expect(readdirSync(root)).toEqual(["\u6587"]);
+  });
+
+  // https://github.com/google-gemini/gemini-cli/pull/241
+  test("may be escaped as a shell, a URL or a page wants it, if it then names something", async () => {
+    const root = folder({ "My Files/a (1).txt": "one\n", "b & c.txt": "two\n", "caf\u00e9.txt": "three\n" });
+    const tools = fileTools({ root });
+    const read = async (path: string): Promise<string> => (await call(tools, "read_file", { path })).text;
+    expect(await read("My\\ Files/a\\ \\(1\\).txt")).toContain("one\n");
+    expect(await read("My%20Files/a%20%281%29.txt")).toContain("one\n");
+    expect(await read("caf%C3%A9.txt")).toContain("three\n");
+    expect(await read("b &amp; c.txt")).toContain("two\n");
+    await call(tools, "read_file", { path: "b & c.txt" });
+    await call(tools, "write_file", { path: "b &amp; c.txt", content: "new\n" });
+    expect(readFileSync(join(root, "b & c.txt"), "utf8")).toBe("new\n");
+    // A new file is called what it is called.
+    await call(tools, "write_file", { path: "100%25.txt", content: "x" });
+    expect(existsSync(join(root, "100%25.txt"))).toBe(true);
+    expect((await call(tools, "list_files", { path: "My%20Files" })).text).toContain("a (1).txt");
+  });
+
+  // https://github.com/gke-labs/gemini-for-kubernetes-development/issues/347
+  test("that is absolute, and of no folder here, is told which of its ends is there", async () => {
+    const root = folder({ "src/a.ts": "", "package.json": "" });
+    const told = async (path: string): Promise<string> =>
+      (await call(fileTools({ root }), "write_file", { path, content: "x" })).text;
+    const outside = (path: string): string =>
+      `Error: Path is outside the root: ${path} (only paths under the root can be used`;
+    expect(await told("/workspace/app/src/a.ts")).toBe(
+      `${outside("/workspace/app/src/a.ts")}; paths are relative to it: src/a.ts)`,
+    );
+    expect(await told("/app/package.json")).toContain("paths are relative to it: package.json)");
+    expect(await told("/src/new.ts")).toContain("paths are relative to it: src/new.ts)");
+    expect(await told("/workspace/other.ts")).toBe(`${outside("/workspace/other.ts")})`);
+    expect(await told(`/${"a/".repeat(100)}src/a.ts`)).not.toContain("relative");
+  });
+
+  test("that is a glob is told where one goes", async () => {
+    const tools = fileTools({ root: folder({ "src/a.ts": "" }) });
+    for (const [name, args] of [
+      ["read_file", { path: "src/*.ts" }],
+      ["list_files", { path: "src/**/*.ts" }],
+      ["search_files", { path: "src/*.ts", pattern: "x" }],
+    ] as const)
+      expect((await call(tools, name, args)).text).toContain(
+        "(a path is no glob: list_files takes one as its pattern",
+      );
+  });
+
+  test("is escaped into no other folder than it names", async () => {
+    const root = folder({
+      "notes/a.txt": "",
+      "secret.txt": "s3cret\n",
+      "a/b.txt": "s3cret\n",
+      "%2e%2e/secret.txt": "no\n",
+    });
+    const tools = fileTools({ root });
+    for (const path of [
+      "notes/%2e%2e/secret.txt",
+      "notes%2f..%2fsecret.txt",
+      "a%2fb.txt",
+      "notes/.\\./secret.txt",
+      "a&#47;b.txt",
+      "%00",
+    ])
+      expect((await call(tools, "read_file", { path })).text).not.toContain("s3cret");
+  });
+
   test("under a root that is gone is told that", async () => {
     const root = folder();
     const tools = fileTools({ root });

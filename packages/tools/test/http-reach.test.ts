@@ -107,7 +107,9 @@ describe("a URL", () => {
     ["ftp://example.com/", "only http: and https: URLs are supported, not ftp:"],
     ["file:///etc/passwd", "not file:"],
     ["https://me:secret@example.com/", "must not contain a user name or a password"],
-    ["example.com", "not a valid URL: example.com"],
+    ["example.com", "not a valid URL: example.com (a URL begins with https://)"],
+    ["example.com/a?b", "not a valid URL: example.com/a?b (a URL begins with https://)"],
+    ["localhost:3000/a", "URLs are supported, not localhost: (a URL begins with https://)"],
     ["http://./", "names no host"],
     [`http://example.com/${"a".repeat(9000)}`, "the URL is longer than 8,192 characters"],
   ])("%s is told what is wrong with it", async (url, says) => {

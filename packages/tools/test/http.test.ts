@@ -5,6 +5,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { decoderFor } from "../src/http/charset.ts";
+import { forReaders, isPage } from "../src/http/page.ts";
 import { type HttpToolsOptions, httpTools } from "../src/index.ts";
 import { call } from "./calling.ts";
 import { serving } from "./serving.ts";
@@ -71,6 +72,24 @@ describe("a request", () => {
     });
     expect(server.heard).toMatchObject([{ method: "GET", body: "" }]);
     expect(server.heard[0]?.headers).not.toHaveProperty("x-a");
+  });
+
+  // https://github.com/HKUDS/nanobot/pull/3528
+  test("goes to the URL that was meant, whatever is around it", async () => {
+    const server = await serving((response) => response.end("page"));
+    const tools = httpTools({ privateHosts: [server.host] });
+    const url = `${server.origin}/a?b=(c)`;
+    for (const given of [
+      `\`${url}\``,
+      ` "${url}" `,
+      `'${url}'\n`,
+      `<${url}>`,
+      `[a page](${url})`,
+      `\` ${url} \``,
+    ]) {
+      const { text } = await call(tools, "fetch_url", { url: given });
+      expect(text).toContain(`url: ${url}\n`);
+    }
   });
 
   test("is sent as the model says, with the host application's headers over it", async () => {
@@ -169,6 +188,82 @@ describe("a response", () => {
       response.writeHead(200, { "content-encoding": "rot13" }).end("grkg"),
     );
     expect(body).toBe("[compressed as rot13, which cannot be read; not shown]");
+  });
+
+  // https://github.com/dondai44423/donsetch/issues/290
+  test.each(["UTF-8", "iso-8859-1", "none", "binary", "aws-chunked", "aws-chunked, gzip"])(
+    "whose encoding is none is read: %s",
+    async (encoding) => {
+      const { body } = await fetched((response) =>
+        response
+          .writeHead(200, { "content-encoding": encoding })
+          .end(encoding.endsWith("gzip") ? gzipSync("the text") : "the text"),
+      );
+      expect(body).toBe("the text");
+    },
+  );
+
+  // https://github.com/anthropics/claude-code/issues/20035, https://github.com/anthropics/claude-code/issues/47628
+  test("that is a page is told without its scripts and style sheets, unless it is wanted whole", async () => {
+    const css = `p { color: red }${" ".repeat(500)}`;
+    const code = `if (a < b) x("</p><style>")${";".repeat(500)}`;
+    const page =
+      `<HEAD><STYLE media=all>${css}</Style><script src=a.js></script><script>small()</script>` +
+      `<script type="application/ld+json">${JSON.stringify({ a: "d".repeat(400) })}</script></HEAD>` +
+      `<!-- <script> --><p>Text \u0130 ${"z".repeat(200)} <scripted>${"y".repeat(300)}</scripted></p><script>${code}</SCRIPT ><p>End</p>`;
+    const server = await serving((response) =>
+      response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).end(page),
+    );
+    const tools = httpTools({ privateHosts: [server.host] });
+    const told = async (tool: string, args: object): Promise<string> => {
+      const { text } = await call(tools, tool, { url: server.origin, method: "GET", ...args });
+      return text.slice(text.indexOf("\n\n") + 2);
+    };
+    expect(await told("fetch_url", {})).toBe(
+      `${page.replace(css, "").replace(code, "")}\n[2 scripts or style sheets left out, 1,043 bytes; raw: true gives the page as it is]`,
+    );
+    expect(await told("fetch_url", { raw: true })).toBe(page);
+    expect(await told("http_request", {})).toBe(page);
+  });
+
+  test("that is a page and was cut in a script is told to be cut", async () => {
+    const { body } = await fetched(
+      (response) =>
+        response.writeHead(200, { "content-type": "text/html" }).end(`<p>a</p><script>${"x".repeat(2_000)}`),
+      { maxBytes: 1_000 },
+    );
+    expect(body).toBe(
+      "<p>a</p><script>\n[1 script or style sheet left out, 984 bytes; raw: true gives the page as it is; hardly any text is left: the page is made by its scripts, in a browser]\n" +
+        "[... cut after 1,000 bytes: the body is larger, and the rest was not read ...]",
+    );
+  });
+
+  test("that is no page keeps what looks like a script, and a page that was cut may end in one", () => {
+    const script = `<script>${"x".repeat(300)}`;
+    expect(forReaders(`<p>a</p>${script}`)).toBe(
+      "<p>a</p><script>\n[1 script or style sheet left out, 300 bytes; raw: true gives the page as it is; hardly any text is left: the page is made by its scripts, in a browser]",
+    );
+    for (const page of ["", "<", "<script", "<p>a</p>", `<!-- ${script}`, `<scripts>${"x".repeat(300)}`])
+      expect(forReaders(page)).toBe(page);
+    expect([isPage("text/html"), isPage("Text/HTML; charset=x"), isPage("text/plain"), isPage("")]).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
+    const started = performance.now();
+    for (const piece of [
+      "<",
+      "<script",
+      "<script ",
+      "<script>",
+      "<style></style>",
+      "<!--",
+      "<!-- -->",
+      "<script>a</script",
+    ])
+      forReaders(piece.repeat(1_000_000 / piece.length));
+    expect(performance.now() - started).toBeLessThan(3_000);
   });
 
   test("larger than there is room for is cut, and the rest is not read", async () => {

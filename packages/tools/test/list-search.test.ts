@@ -285,6 +285,8 @@ describe("search_files", () => {
     const bad = await call(searchFiles({ root }), "search_files", { pattern: "(" });
     expect(bad).toMatchObject({ isError: true });
     expect(bad.text).toContain("the pattern cannot be used");
+    // https://github.com/MarcusJellinghaus/mcp-workspace/issues/139
+    expect(bad.text).toContain("If it is plain text, set literal: true");
     expect((await call(searchFiles({ root }), "search_files", { pattern: "x", path: "none" })).text).toBe(
       "Error: File not found: none",
     );
@@ -377,6 +379,37 @@ describe("search_files", () => {
       includeIgnored: true,
     });
     expect(text).toMatch(/^0 matching lines/);
+    // https://github.com/anthropics/claude-code/issues/25317
+    expect(text).toContain(
+      "[2 links were not followed; a path through one is, if it leads to something under the root]",
+    );
+  });
+
+  // https://github.com/Digital-Process-Tools/claude-supertool/issues/287
+  test("says that a pattern is there as plain text, where it found nothing as an expression", async () => {
+    const root = folder({ "a.js": "$.html(json.data);\n", "b.js": "$.html(json.data)\n", "c.js": "html\n" });
+    const search = async (args: Record<string, string | boolean>): Promise<string[]> =>
+      (await call(searchFiles({ root }), "search_files", args as { pattern: string })).text
+        .split("\n")
+        .slice(1);
+    expect(await search({ pattern: ".html(json.data)" })).toEqual([
+      "[2 files have the pattern as plain text; literal: true searches for it so]",
+    ]);
+    expect(await search({ pattern: ".html(json.data)", literal: true })).toHaveLength(2);
+    expect(await search({ pattern: "html|json(x)" })).toHaveLength(3);
+    expect(await search({ pattern: "no.html()" })).toEqual([]);
+  });
+
+  test("says in which files a character beyond ASCII cannot be found", async () => {
+    const latin = Buffer.from("caf\u00e9\n", "latin1");
+    const root = folder({ "a.txt": latin, "b.txt": latin, "c.txt": "th\u00e9\n" });
+    const search = async (pattern: string): Promise<string[]> =>
+      (await call(searchFiles({ root }), "search_files", { pattern })).text.split("\n").slice(1);
+    expect(await search("caf\u00e9")).toEqual([
+      "[2 files are not in UTF-8, where characters beyond ASCII are not found: search for others]",
+    ]);
+    expect(await search("caff")).toEqual([]);
+    expect(await search("th\u00e9")).toEqual(["c.txt:1: th\u00e9"]);
   });
 });
 

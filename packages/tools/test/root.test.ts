@@ -10,6 +10,7 @@ import {
   symlinkSync,
 } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import { describe, expect, test } from "vitest";
 import { fileTools, runCommand } from "../src/index.ts";
@@ -242,8 +243,30 @@ test("a hard link is written beside, never through", async () => {
   mkdirSync(join(base, "app"));
   linkSync(join(base, "outer.txt"), join(base, "app", "in.txt"));
   const tools = fileTools({ root: join(base, "app"), write: { overwriteUnread: true } });
-  expect((await call(tools, "write_file", { path: "in.txt", content: "new\n" })).isError).toBe(false);
+  const note = "\n[it had other names (hard links), which keep the old content]";
+  const { text, isError } = await call(tools, "write_file", { path: "in.txt", content: "new\n" });
+  expect(isError).toBe(false);
+  // https://github.com/anthropics/claude-code/issues/31290
+  expect(text).toBe(`Overwrote in.txt (1 line, 4 bytes)${note}`);
   expect(readFileSync(join(base, "outer.txt"), "utf8")).toBe("outer\n");
+  const again = await call(tools, "edit_file", { path: "in.txt", oldText: "new", newText: "newer" });
+  expect(again.text).not.toContain("other names");
+});
+
+// https://github.com/chmln/sd/issues/191
+test("a file that may be written is, in a folder that may not be changed", ({ skip }) => {
+  if (process.platform === "win32") skip("no modes of folders here");
+  const program = fileURLToPath(new URL("programs/folder-of-others.ts", import.meta.url));
+  const out = execFileSync(process.execPath, ["--conditions=rondo-source", program], { encoding: "utf8" });
+  const { said, texts, names } = JSON.parse(out) as { said: string[]; texts: string[]; names: string[] };
+  expect(said).toEqual([
+    "Replaced 1 occurrence in shut/a.txt at line 1 (now 1 line, 6 bytes)",
+    "Error: Permission denied: shut/b.txt",
+    "Error: Permission denied: shut/read-only.txt",
+    "Error: Permission denied: shut/new.txt",
+  ]);
+  expect(texts).toEqual(["twice\n", "one\n", "one\n"]);
+  expect(names).toEqual(["a.txt", "b.txt", "read-only.txt"]);
 });
 
 test("a root that is no folder is a programming error that names it", () => {

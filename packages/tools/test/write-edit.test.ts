@@ -203,19 +203,26 @@ describe("edit_file", () => {
   });
 
   test.each([
-    ["\u2018quoted\u2019 \u2013 \u201chere\u201d\u2026", "'quoted' - \"here\"..."],
-    ["ne\u0301e", "n\u00e9e"],
-    ["n\u00e9e", "ne\u0301e"],
-    ["well\u2011known", "well-known"],
-  ])("says where a passage stands that looks the same: %j", async (there, given) => {
-    const root = folder({ "a.txt": `one\nit is ${there}, so\n` });
-    const tools = fileTools({ root });
-    const near = await call(tools, "edit_file", { path: "a.txt", oldText: `is ${given}, `, newText: "x" });
-    expect(near.text).toBe(
-      "Error: the old text does not occur in a.txt; nothing was changed. A passage that looks the same begins at line 2, " +
-        "with other quotes, dashes, dots or accents: give those of the file, or a passage without them",
-    );
-  });
+    [
+      "\u2018quoted\u2019 \u2013 \u201chere\u201d\u2026",
+      "'quoted' - \"here\"...",
+      "the file has \u2018 (U+2018), \u2019 (U+2019), \u2013 (U+2013), \u201c (U+201C), \u201d (U+201D) there",
+    ],
+    ["ne\u0301e", "n\u00e9e", "the file has U+0301 there"],
+    ["n\u00e9e", "ne\u0301e", "the old text has U+0301"],
+    ["well\u2011known", "well-known", "the file has \u2011 (U+2011) there"],
+  ])(
+    "says where a passage stands that looks the same, and what differs: %j",
+    async (there, given, differs) => {
+      const root = folder({ "a.txt": `one\nit is ${there}, so\n` });
+      const tools = fileTools({ root });
+      const near = await call(tools, "edit_file", { path: "a.txt", oldText: `is ${given}, `, newText: "x" });
+      expect(near.text).toBe(
+        "Error: the old text does not occur in a.txt; nothing was changed. A passage that looks the same begins at line 2, " +
+          `with other quotes, dashes, dots or accents: give those of the file, or a passage without them (${differs})`,
+      );
+    },
+  );
 
   test("makes no file where a folder is named", async () => {
     const root = folder();
@@ -312,7 +319,9 @@ describe("edit_file", () => {
       newText: string,
     ): Promise<{ text: string; isError: boolean }> => call(tools, "edit_file", { path, oldText, newText });
     expect((await edit("a.bin", "x", "y")).text).toContain("not text");
-    expect((await edit("none", "x", "y")).text).toBe("Error: File not found: none");
+    expect((await edit("none", "x", "y")).text).toBe(
+      "Error: File not found: none; a new file is made with write_file",
+    );
     expect((await edit("a.txt", "a", "a")).text).toContain("the same");
     expect((await edit("a.txt", "", "y")).isError).toBe(true);
   });

@@ -1,6 +1,7 @@
 // The room of a command's outcome: how it ended, and how the model is told.
 
 import { counted, shown } from "../reasons.ts";
+import { hintsOf, whoseExit } from "./hints.ts";
 import type { ProcessEntry } from "./processes.ts";
 
 export interface Outcome {
@@ -22,8 +23,8 @@ export interface Outcome {
   left: string[];
 }
 
-/** The outcome for the model: the output first, then notes in brackets. */
-export function told(outcome: Outcome): string {
+/** The outcome of a command for the model: the output first, then notes in brackets. */
+export function told(outcome: Outcome, command: string): string {
   const { stdout, stderr } = outcome;
   const pieces: string[] = [];
   if (stdout.trim() !== "") pieces.push(`[stdout]\n${stdout.replace(/\n$/, "")}`);
@@ -35,8 +36,8 @@ export function told(outcome: Outcome): string {
       ? `timed out after ${outcome.timedOutMs / 1000} s, and everything it started was ended`
       : outcome.signal !== null
         ? `ended by ${outcome.signal} after ${seconds}`
-        : `exit code: ${outcome.code}; ${seconds}`;
-  pieces.push(`[${how}; ${outcome.confined}]`);
+        : `exit code: ${outcome.code}${whoseExit(command)}; ${seconds}`;
+  pieces.push(`[${how}; ${outcome.confined}]`, ...hintsOf(command, outcome));
   if (outcome.leftovers.length > 0)
     pieces.push(
       `[it had left ${counted(outcome.leftovers.length, "process", "processes")} running, now ended: ${named(outcome.leftovers)}]`,

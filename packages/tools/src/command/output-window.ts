@@ -4,6 +4,7 @@
 
 import { cleanOutput } from "@rondo/core";
 import { counted } from "../reasons.ts";
+import { headLength, looksLikeText } from "../text/text-file.ts";
 
 export class OutputWindow {
   readonly #maxHead: number;
@@ -54,12 +55,12 @@ export class OutputWindow {
     const all = Buffer.concat(this.#tail);
     if (this.total <= this.#maxHead + this.#maxTail) {
       const whole = Buffer.concat([head, all]);
-      return isBinary(whole) ? binaryNote(this.total) : plainText(whole);
+      return isBinary(whole) ? binaryNote(this.total, whole) : plainText(whole);
     }
     const tail = all.subarray(-this.#maxTail);
     const first = cutEnd(head);
     const last = cutStart(tail);
-    if (isBinary(first) || isBinary(last)) return binaryNote(this.total);
+    if (isBinary(first) || isBinary(last)) return binaryNote(this.total, first);
     const left = this.total - first.length - last.length;
     const start = plainText(first);
     const end = plainText(last);
@@ -70,7 +71,10 @@ export class OutputWindow {
 /** NUL as a separator (`git ls-files -z`, `find -print0`) is made visible: names would run together without it. */
 const plainText = (bytes: Buffer): string => cleanOutput(bytes.toString("utf8").replaceAll("\0", "\u2400"));
 
-const binaryNote = (bytes: number): string => `[binary output, ${counted(bytes, "byte")}, not shown]`;
+const binaryNote = (count: number, bytes: Buffer): string =>
+  looksLikeText(bytes.subarray(0, headLength))
+    ? `[output in another encoding than UTF-8, ${counted(count, "byte")}, not shown: a filter such as iconv -f GBK -t UTF-8 converts it]`
+    : `[binary output, ${counted(count, "byte")}, not shown]`;
 
 /** So few invalid bytes are a letter or two of an older encoding, however short the output. */
 const maxOdd = 4;

@@ -39,7 +39,7 @@ export async function runIn(
 ): Promise<ToolResult> {
   const outcome = await outcomeIn(asked, options, context);
   const stopped = outcome.timedOutMs !== undefined || outcome.signal !== null;
-  return toolResult(told(outcome), {
+  return toolResult(told(outcome, asked.command), {
     isError: stopped,
     ledger: [{ kind: "command", command: asked.command, exitCode: stopped ? null : outcome.code }],
   });

@@ -2,7 +2,7 @@
 //
 // Under the lock of the real path: read the file, compare it with what the model saw, write a temporary file, rename it.
 // A reader sees the old content or the new one, never a mixture; a crash leaves at worst a file named `.rondo-….tmp`.
-// A file that is itself a mount point is the exception: it cannot be replaced.
+// A file that cannot be replaced, though it may be written, is the exception: a mount point, or one in a folder of somebody else's.
 
 import { randomBytes } from "node:crypto";
 import { type BigIntStats, constants } from "node:fs";
@@ -22,6 +22,8 @@ export interface Before {
   mode: number;
   uid: number;
   gid: number;
+  /** How many names it has: hard links. */
+  names: number;
   /** Identity, size and time: checked again just before the replacement. */
   version: string;
 }
@@ -41,7 +43,7 @@ export interface ChangeBounds {
 
 /**
  * Changes one file. `decide` gets the current content (`undefined`: no file) and returns the new one; it may refuse.
- * @returns how many parent folders were created, and where the file is
+ * @returns how many parent folders were created, where the file is, and whether it had other names, which keep the old content
  */
 export async function change(
   set: FileToolSet,
@@ -49,7 +51,7 @@ export async function change(
   bounds: ChangeBounds,
   signal: AbortSignal,
   decide: (before: Before | undefined, place: Place) => Change,
-): Promise<{ made: number; place: Place }> {
+): Promise<{ made: number; place: Place; hadOtherNames: boolean }> {
   const wanted = meant(set.root, path);
   return locked(wanted.real, async () => {
     signal.throwIfAborted();
@@ -66,7 +68,7 @@ export async function change(
       );
     const before = place.exists ? await beforeOf(set, place, bounds.maxBytes) : undefined;
     const { bytes, partOf } = decide(before, place);
-    if (bytes === undefined) return { made: 0, place };
+    if (bytes === undefined) return { made: 0, place, hadOtherNames: false };
     mustNotExceed(bounds.maxBytes, bytes.length);
     const folder = await set.root.parent(place);
     try {
@@ -77,7 +79,7 @@ export async function change(
     }
     if (partOf === undefined || before === undefined) set.seen.set(place.real, contentIdOf(bytes));
     else set.seen.changed(place.real, contentIdOf(bytes), contentIdOf(before.bytes), partOf);
-    return { made: folder.made, place };
+    return { made: folder.made, place, hadOtherNames: (before?.names ?? 1) > 1 };
   });
 }
 
@@ -92,7 +94,7 @@ export function mustNotExceed(maxBytes: number, bytes: number): void {
 async function beforeOf(set: FileToolSet, place: Place, maxBytes: number): Promise<Before> {
   const handle = await set.root.open(place, "file");
   try {
-    const { size, mode, uid, gid } = await handle.stat();
+    const { size, mode, uid, gid, nlink: names } = await handle.stat();
     const version = versionOf(await handle.stat({ bigint: true }));
     // Renaming asks for permission on the folder only, and would replace even a read-only file.
     await access(place.real, constants.W_OK);
@@ -100,7 +102,7 @@ async function beforeOf(set: FileToolSet, place: Place, maxBytes: number): Promi
       throw new Refusal(
         `${shown(place.shown)} is ${sized(size)}; files over ${sized(maxBytes)} are not changed`,
       );
-    return { bytes: await handle.readFile(), mode, uid, gid, version };
+    return { bytes: await handle.readFile(), mode, uid, gid, names, version };
   } finally {
     await handle.close();
   }
@@ -116,7 +118,15 @@ async function replace(
   const beside = join(folder.path, `.rondo-${randomBytes(9).toString("base64url")}.tmp`);
   // Private until it has the mode and owner of the file it replaces.
   const mode = before === undefined ? 0o666 : 0o600;
-  const handle = await open(beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
+  let handle: FileHandle;
+  try {
+    handle = await open(beside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
+  } catch (thrown) {
+    // Nothing can be made in the folder, but the file may be written. One with other names is not: they may be anywhere.
+    if (before?.names !== 1 || !isForbidden(thrown)) throw thrown;
+    await overwrite(target, name, bytes, before);
+    return;
+  }
   try {
     try {
       await handle.writeFile(bytes);
@@ -136,7 +146,7 @@ async function replace(
       const now = await lstat(target, { bigint: true }).catch(() => undefined);
       if (now === undefined || versionOf(now) !== before.version) throw changedMeanwhile(name);
       await rename(beside, target).catch(async (thrown: unknown) => {
-        if (codeOf(thrown) !== "EBUSY") throw thrown;
+        if (codeOf(thrown) !== "EBUSY" && !(before.names === 1 && isForbidden(thrown))) throw thrown;
         await overwrite(target, name, bytes, before);
         await unlink(beside);
       });
@@ -147,9 +157,11 @@ async function replace(
   }
 }
 
+const isForbidden = (thrown: unknown): boolean => ["EACCES", "EPERM", "EROFS"].includes(codeOf(thrown) ?? "");
+
 /**
- * Writes into the file itself: one that is a mount point (containers mount single files) cannot be replaced.
- * This is the only write that is not atomic: a crash in the middle leaves the new content in a file beside it.
+ * Writes into the file itself: one that is a mount point (containers mount single files) cannot be replaced, nor can one in a
+ * folder that may not be changed. This is the only write that is not atomic: a crash in the middle leaves part of the new content.
  */
 async function overwrite(target: string, name: string, bytes: Buffer, before: Before): Promise<void> {
   const handle = await open(target, O_WRONLY | O_NOFOLLOW);
@@ -170,6 +182,9 @@ async function fill(handle: FileHandle, bytes: Buffer): Promise<void> {
   await handle.truncate(bytes.length);
   await handle.sync();
 }
+
+/** For the result, if a file had other names. */
+export const otherNamesNote = "[it had other names (hard links), which keep the old content]";
 
 const changedMeanwhile = (name: string): Refusal =>
   new Refusal(`${shown(name)} was changed by somebody else while it was being written; it was left as it is`);
@@ -207,11 +222,4 @@ export function bytesOf(text: string, what: string): Buffer {
   if (/\p{Surrogate}/u.test(text))
     throw new Refusal(`${what} holds half a character (a lone surrogate), which no UTF-8 file can hold`);
   return Buffer.from(text, "utf8");
-}
-
-/** Lines in a content: its newlines, plus one if it does not end with a newline. */
-export function linesIn(bytes: Uint8Array): number {
-  let lines = 0;
-  for (const byte of bytes) if (byte === 10) lines++;
-  return bytes.length > 0 && bytes.at(-1) !== 10 ? lines + 1 : lines;
 }

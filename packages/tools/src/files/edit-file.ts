@@ -11,6 +11,7 @@ import { type FileToolOptions, fileToolChecks, fileToolSet } from "../options.ts
 import { keyOf } from "../paths/given-path.ts";
 import { counted, Refusal, shown } from "../reasons.ts";
 import { contentIdOf, fileEntry } from "../stale-writes.ts";
+import { mustBeWhole } from "../text/meant-text.ts";
 import { nearPassage } from "../text/near-passage.ts";
 import {
   leastSize,
@@ -21,9 +22,9 @@ import {
   withoutReturns,
 } from "../text/passages.ts";
 import { mustFitEncoding, mustNotBeShown, shownHint } from "../text/shown-text.ts";
-import { binaryKind } from "../text/text-file.ts";
+import { binaryKind, linesIn } from "../text/text-file.ts";
 import { inUtf16, textOf, utf16Of } from "../text/text-form.ts";
-import { bytesOf, change, linesIn, mustBeAsSeen, mustNotExceed } from "./atomic-write.ts";
+import { bytesOf, change, mustBeAsSeen, mustNotExceed, otherNamesNote } from "./atomic-write.ts";
 
 export interface EditFileOptions extends FileToolOptions {
   /** Allow changes in `.git`, whose hooks and settings run programs. Default: false. */
@@ -92,8 +93,11 @@ export function editFile(options: EditFileOptions): Tool {
           fresh: bytesOf(newText, "the new text"),
         };
         let done: Edited | undefined;
-        const { place } = await change(set, path, bounds, context.signal, (before, there) => {
-          if (before === undefined) throw set.root.notThere("file", there);
+        const { place, hadOtherNames } = await change(set, path, bounds, context.signal, (before, there) => {
+          if (before === undefined)
+            throw new Refusal(
+              `${set.root.notThere("file", there).message}; a new file is made with write_file`,
+            );
           mustBeAsSeen(set, before, there);
           done = edited(before.bytes, edit, there.shown, bounds.maxBytes);
           return { bytes: done.bytes, partOf: done.lines };
@@ -101,7 +105,8 @@ export function editFile(options: EditFileOptions): Tool {
         const { places, lines, bytes } = done as Edited;
         const size = `${counted(lines, "line")}, ${counted(bytes.length, "byte")}`;
         return toolResult(
-          `Replaced ${counted(places.length, "occurrence")} in ${shown(place.shown)} at ${listed(places)} (now ${size})`,
+          `Replaced ${counted(places.length, "occurrence")} in ${shown(place.shown)} at ${listed(places)} (now ${size})` +
+            (hadOtherNames ? `\n${otherNamesNote}` : ""),
           { ledger: [fileEntry("file_written", place.shown, contentIdOf(bytes))] },
         );
       });
@@ -125,7 +130,7 @@ interface Edited {
 
 /** The file's new content. @throws Refusal when the passage cannot be replaced */
 function edited(before: Buffer, edit: Edit, path: string, maxBytes: number): Edited {
-  const { oldText, newText, old, fresh, replaceAll = false } = edit;
+  const { newText, old, fresh, replaceAll = false } = edit;
   const utf16 = utf16Of(before);
   const file = utf16 === undefined ? before : decoded(before, utf16, path);
   const kind = binaryKind(file);
@@ -137,7 +142,7 @@ function edited(before: Buffer, edit: Edit, path: string, maxBytes: number): Edi
     instead = withoutReturns(fresh);
     found = stretchesOf(file, withoutReturns(old), replaceAll);
   }
-  if (found.length === 0) throw new Refusal(missing(file, oldText, path));
+  if (found.length === 0) throw new Refusal(missing(file, edit, path));
   if (found.length === maxStretches)
     throw new Refusal(
       `the old text occurs ${maxStretches.toLocaleString("en-US")} times or more in ${shown(path)}; nothing was changed`,
@@ -149,6 +154,7 @@ function edited(before: Buffer, edit: Edit, path: string, maxBytes: number): Edi
         `at ${listed(places)}; nothing was changed. Give more of the text around it, or set replaceAll`,
     );
   mustNotBeShown(newText, file, "the new text");
+  mustBeWhole(newText, old, "the new text");
   if (utf16 === undefined) mustFitEncoding(newText, file, "the new text");
   // Checked before it is built: a passage of one letter may occur a million times. UTF-16 may need two bytes for three of UTF-8.
   const least = leastSize(file, found, instead);
@@ -177,13 +183,25 @@ function decoded(bytes: Buffer, encoding: "utf-16le" | "utf-16be", path: string)
 const maxNear = 2 * 1024 * 1024;
 
 /** Why a passage was not found, with the nearest match. */
-function missing(file: Buffer, oldText: string, path: string): string {
+function missing(file: Buffer, { oldText, newText, fresh }: Edit, path: string): string {
   if (file.length === 0) return `${shown(path)} is empty; nothing was changed. Write it with write_file`;
   // Invalid bytes decode to U+FFFD, so a passage with U+FFFD would be found in the decoded file.
   const isShown = oldText.includes("\ufffd") && !isUtf8(file);
   const near = isShown || file.length > maxNear ? undefined : nearPassage(file.toString("utf8"), oldText);
   const hint = near ?? (shownHint(oldText) || readHint);
-  return `the old text does not occur in ${shown(path)}; nothing was changed${hint}`;
+  return `the old text does not occur in ${shown(path)}; nothing was changed${doneHint(file, newText, fresh)}${hint}`;
 }
 
 const readHint = ". Read the file with read_file, and give the passage exactly as it is there";
+
+/** Shorter texts are in many files by chance. */
+const minDone = 12;
+
+/** A hint that the edit may have been made before, as when a call is repeated; empty if not. */
+function doneHint(file: Buffer, newText: string, fresh: Buffer): string {
+  if (newText.trim().length < minDone) return "";
+  const there = stretchesOf(file, fresh, false).slice(0, 1);
+  return there.length === 0
+    ? ""
+    : `. The new text is already in it, at line ${lineNumbers(file, there)[0]}: the change may have been made before`;
+}

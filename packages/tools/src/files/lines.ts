@@ -1,6 +1,7 @@
 // The room of lines: counts all lines of a text that comes in pieces, and keeps a range of them within limits.
 
 import { counted } from "../reasons.ts";
+import { isOtherEncoding } from "../text/shown-text.ts";
 import { clip, clipBytes, visible } from "../text/text-file.ts";
 import { utf8Mark } from "../text/text-form.ts";
 
@@ -29,6 +30,8 @@ export class Lines {
   /** Lines of the range of which only the beginning is kept, counted from 1. */
   readonly clipped: number[] = [];
   invalid = 0;
+  /** Invalid lines with hardly any valid character beyond ASCII: they have another encoding, and are not damaged. */
+  otherEncoding = 0;
   odd = 0;
   /** The range was cut because the text grew too large. */
   full = false;
@@ -108,7 +111,10 @@ export class Lines {
       clipped = true;
       const rest = Math.max(0, this.#length - Buffer.byteLength(text));
       text += ` [... ${counted(rest, "more byte")} in this line]`;
-    } else if (decoded.includes("\ufffd") && !bytes.includes("\ufffd")) this.invalid++;
+    } else if (decoded.includes("\ufffd") && !bytes.includes("\ufffd")) {
+      this.invalid++;
+      if (isOtherEncoding(bytes)) this.otherEncoding++;
+    }
     const size = Buffer.byteLength(text) + 1;
     if (size > this.#room && this.texts.length > 0) {
       this.full = true;

@@ -196,6 +196,8 @@ async function scanned(
   return { utf16, bytes: at, whole: true, content: hash.digest("base64") };
 }
 
+const convertible = "a command such as iconv converts it";
+
 function shownLines(
   lines: Lines,
   scan: Scan,
@@ -230,7 +232,11 @@ function shownLines(
       lines.crlf === ends ? "lines end with CRLF" : `${counted(lines.crlf, "line")} of all end with CRLF`,
     );
   if (lines.clipped.length > 0) notes.push(`${counted(lines.clipped.length, "long line")} clipped`);
-  if (lines.invalid > 0) notes.push(`${counted(lines.invalid, "line")} with invalid UTF-8, shown as \ufffd`);
+  if (lines.invalid > 0) {
+    const other =
+      lines.otherEncoding * 2 > lines.invalid ? `: the file has another encoding (${convertible})` : "";
+    notes.push(`${counted(lines.invalid, "line")} with invalid UTF-8, shown as \ufffd${other}`);
+  }
   if (lines.odd > 0) notes.push(`${counted(lines.odd, "line")} with control characters, shown as symbols`);
   const ended = last < total || lines.endsWithNewline;
   // Two parts, so that code that reads the parts gets the text without the note.

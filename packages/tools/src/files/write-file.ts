@@ -8,9 +8,18 @@ import { keyOf } from "../paths/given-path.ts";
 import type { Place } from "../paths/root.ts";
 import { counted, Refusal, shown } from "../reasons.ts";
 import { contentIdOf, fileEntry } from "../stale-writes.ts";
-import { mustNotBeShown } from "../text/shown-text.ts";
+import { mustBeWhole, oddContent } from "../text/meant-text.ts";
+import { isOtherEncoding, mustNotBeShown } from "../text/shown-text.ts";
+import { binaryKind, linesIn } from "../text/text-file.ts";
 import { formOf, inForm, type TextForm, textOf } from "../text/text-form.ts";
-import { type Before, bytesOf, type ChangeBounds, change, linesIn, mustBeAsSeen } from "./atomic-write.ts";
+import {
+  type Before,
+  bytesOf,
+  type ChangeBounds,
+  change,
+  mustBeAsSeen,
+  otherNamesNote,
+} from "./atomic-write.ts";
 
 export interface WriteFileOptions extends FileToolOptions {
   /** Allow overwriting a file that the model has not read, or not completely. Default: false. */
@@ -80,7 +89,7 @@ async function written(
   let bytes = given;
   let kept = "";
   let did = "Created";
-  const { made, place } = await change(set, path, bounds, signal, (before, there) => {
+  const { made, place, hadOtherNames } = await change(set, path, bounds, signal, (before, there) => {
     if (before === undefined) return { bytes };
     const form = formOf(before.bytes);
     bytes = inForm(given, form);
@@ -91,10 +100,11 @@ async function written(
       bytes = before.bytes;
       return { bytes: undefined };
     }
-    if (!bounds.overwriteUnread && before.bytes.length > 0) mustBeSeen(set, before, there);
+    if (!bounds.overwriteUnread && before.bytes.length > 0) mustBeSeen(set, before, there, form);
     mustBeAsSeen(set, before, there);
     const text = form.encoding === "utf-8" ? before.bytes : textOf(before.bytes, form.encoding);
     mustNotBeShown(content, text, "the content");
+    mustBeWhole(content, text, "the content");
     did = "Overwrote";
     return { bytes };
   });
@@ -105,11 +115,18 @@ async function written(
   const ledger = [fileEntry("file_written", place.shown, contentIdOf(bytes))];
   return did === "Unchanged"
     ? toolResult(`Unchanged: ${name} already holds this content (${size})`, { ledger })
-    : toolResult(`${did} ${name} (${size}${folders})`, { ledger });
+    : toolResult(
+        [
+          `${did} ${name} (${size}${folders})`,
+          ...(hadOtherNames ? [otherNamesNote] : []),
+          ...oddContent(content),
+        ].join("\n"),
+        { ledger },
+      );
 }
 
 /** @throws Refusal when a part of the file was never shown to the model, and would be lost */
-function mustBeSeen(set: FileToolSet, before: Before, place: Place): void {
+function mustBeSeen(set: FileToolSet, before: Before, place: Place, form: TextForm): void {
   const name = shown(place.shown);
   if (set.seen.get(place.real) === undefined)
     throw new Refusal(
@@ -127,6 +144,11 @@ function mustBeSeen(set: FileToolSet, before: Before, place: Place): void {
     throw new Refusal(
       `line ${inPart} of ${name} is longer than read_file shows, and what was not shown of it would be lost; ` +
         "nothing was written. Change a part of it with edit_file",
+    );
+  if (form.encoding === "utf-8" && binaryKind(before.bytes) === undefined && isOtherEncoding(before.bytes))
+    throw new Refusal(
+      `${name} is not in UTF-8, so its characters beyond ASCII were not shown, and would be lost; nothing was written. ` +
+        "Change other parts of it with edit_file, or convert it first with a command (iconv), and read it again",
     );
 }
 

@@ -5,7 +5,7 @@ import { pipeline, type Readable, type Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib";
 import { codeOf, Refusal, sized } from "../reasons.ts";
 import { binaryKind } from "../text/text-file.ts";
-import { decoderFor, mediaOf } from "./charset.ts";
+import { decoderFor, isCharset, mediaOf } from "./charset.ts";
 
 const decoders: Readonly<Record<string, () => Transform>> = {
   gzip: createGunzip,
@@ -20,17 +20,28 @@ export const encodings = "gzip, br, zstd";
 /** Nobody compresses more often. */
 const maxEncodings = 2;
 
+/** What servers write there though it is no compression: S3 keeps whatever an upload said, among it charsets. */
+const isNoEncoding = (name: string): boolean =>
+  ["identity", "none", "binary", "7bit", "8bit", "chunked", "aws-chunked"].includes(name) || isCharset(name);
+
 /** Error codes of the decoders. */
 const ofDecoders = /^(?:Z_|ZSTD_|ERR_)/;
 
-/** The body of a response as text for the model. Beyond the limit the connection is closed. */
-export async function bodyText(response: IncomingMessage, maxBytes: number): Promise<string> {
+/**
+ * The body of a response as text for the model. Beyond the limit the connection is closed.
+ * @param shaped what is made of the text, without the note that it was cut
+ */
+export async function bodyText(
+  response: IncomingMessage,
+  maxBytes: number,
+  shaped: (text: string) => string = (text) => text,
+): Promise<string> {
   const type = response.headers["content-type"] ?? "";
   const applied = (response.headers["content-encoding"] ?? "")
     .toLowerCase()
     .split(",")
     .map((name) => name.trim())
-    .filter((name) => name !== "" && name !== "identity");
+    .filter((name) => name !== "" && !isNoEncoding(name));
   if (applied.length > maxEncodings || applied.some((name) => !Object.hasOwn(decoders, name))) {
     response.destroy();
     return `[compressed as ${applied.join(", ")}, which cannot be read; not shown]`;
@@ -44,7 +55,7 @@ export async function bodyText(response: IncomingMessage, maxBytes: number): Pro
     return `[${kind}, ${more ? `more than ${sized(maxBytes)}${whole}` : sized(bytes.length)}, not shown]`;
   const decoder = decoderFor(type, bytes);
   // An incomplete character at the end stays in the decoder.
-  const text = inLines(decoder.decode(bytes, { stream: more }));
+  const text = shaped(inLines(decoder.decode(bytes, { stream: more })));
   if (!more) return text;
   return `${text}\n[... cut after ${sized(maxBytes)}${whole}: the body is larger, and the rest was not read ...]`;
 }

@@ -9,7 +9,8 @@ import type { Reach } from "./allowed-hosts.ts";
 import { bodyText, encodings } from "./body.ts";
 import { type Followed, follow } from "./follow.ts";
 import { headerFault } from "./options.ts";
-import { urlOf } from "./urls.ts";
+import { forReaders, isPage } from "./page.ts";
+import { unwrappedUrl, urlOf } from "./urls.ts";
 
 /** The rules for all calls. */
 export interface HttpRules {
@@ -26,6 +27,8 @@ export interface HttpArgs {
   url: string;
   headers?: Readonly<Record<string, string>>;
   body?: string;
+  /** Leave scripts and style sheets out of a page. */
+  isForReading?: boolean;
 }
 
 /** Headers that belong to the connection, not to the caller. */
@@ -51,7 +54,7 @@ const telling = [
 export async function called(args: HttpArgs, rules: HttpRules, context: ToolContext): Promise<ToolResult> {
   context.signal.throwIfAborted();
   const { method = "GET" } = args;
-  const url = urlOf(args.url);
+  const url = urlOf(unwrappedUrl(args.url));
   // Models fill in optional arguments.
   const body = args.body === "" && (method === "GET" || method === "HEAD") ? undefined : args.body;
   if (body !== undefined && (method === "GET" || method === "HEAD"))
@@ -75,7 +78,7 @@ export async function called(args: HttpArgs, rules: HttpRules, context: ToolCont
   context.signal.addEventListener("abort", stop, { once: true });
   try {
     const followed = await follow(asked, rules.reach, rules.maxRedirects, end.signal);
-    const told = withoutSecrets(await tell(followed, rules.maxBytes), own);
+    const told = withoutSecrets(await tell(followed, rules.maxBytes, args.isForReading ?? false), own);
     return toolResult(told, { isError: (followed.response.statusCode ?? 0) >= 400 });
   } catch (thrown) {
     context.signal.throwIfAborted();
@@ -100,12 +103,17 @@ function givenHeaders(given: Readonly<Record<string, string>>): Record<string, s
 const lowerCased = (headers: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 
-async function tell({ response, url, method }: Followed, maxBytes: number): Promise<string> {
+async function tell(
+  { response, url, method }: Followed,
+  maxBytes: number,
+  isForReading: boolean,
+): Promise<string> {
   const { statusCode = 0, statusMessage = "", headers } = response;
   const empty =
     method === "HEAD" || statusCode === 204 || statusCode === 304 || headers["content-length"] === "0";
   if (empty) response.destroy();
-  const text = empty ? "" : await bodyText(response, maxBytes);
+  const shaped = isForReading && isPage(headers["content-type"] ?? "") ? forReaders : undefined;
+  const text = empty ? "" : await bodyText(response, maxBytes, shaped);
   const lines = [`HTTP ${statusCode} ${statusMessage}`.trimEnd(), `url: ${url.href}`];
   for (const name of telling)
     if (headers[name] !== undefined) lines.push(`${name}: ${String(headers[name])}`);

@@ -40,6 +40,9 @@ function decoderOf(label: string): TextDecoder | undefined {
   }
 }
 
+/** Whether this is the name of a charset. */
+export const isCharset = (label: string): boolean => decoderOf(label) !== undefined;
+
 const isHtml = (media: string): boolean => media === "text/html" || media === "application/xhtml+xml";
 const isXml = (media: string): boolean => /^(?:text|application)\/xml$|\+xml$/.test(media);
 

@@ -27,10 +27,12 @@ const maxUrlLength = 8192;
 export function urlOf(given: string, base?: string): URL {
   if (given.length > maxUrlLength)
     throw new Refusal(`the URL is longer than ${counted(maxUrlLength, "character")}`);
-  if (!URL.canParse(given, base)) throw new Refusal(`not a valid URL: ${shown(given)}`);
+  const begin =
+    base === undefined && /^[\w.-]+(?::\d+)?(?:[/?#]|$)/.test(given) ? " (a URL begins with https://)" : "";
+  if (!URL.canParse(given, base)) throw new Refusal(`not a valid URL: ${shown(given)}${begin}`);
   const url = new URL(given, base);
   if (url.protocol !== "https:" && url.protocol !== "http:")
-    throw new Refusal(`only http: and https: URLs are supported, not ${url.protocol}`);
+    throw new Refusal(`only http: and https: URLs are supported, not ${url.protocol}${begin}`);
   if (url.username !== "" || url.password !== "")
     throw new Refusal("a URL must not contain a user name or a password");
   const plain = url.hostname.replace(/\.+$/, "");
@@ -38,6 +40,14 @@ export function urlOf(given: string, base?: string): URL {
   url.hostname = plain;
   url.hash = "";
   return url;
+}
+
+/** The URL that a model wrote, without the quotes, ticks, brackets or Markdown link around it. */
+export function unwrappedUrl(given: string): string {
+  const trimmed = given.trim();
+  const [, , quoted, bracketed, linked] =
+    /^(?:(["'`])(.*)\1|<(.*)>|\[[^\]]*\]\((.*)\))$/s.exec(trimmed.slice(0, maxUrlLength + 100)) ?? [];
+  return (quoted ?? bracketed ?? linked ?? trimmed).trim();
 }
 
 /** The host of a URL as the system expects it: IPv6 without brackets. */

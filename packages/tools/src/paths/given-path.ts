@@ -10,6 +10,7 @@ import { fileURLToPath } from "node:url";
 import { Refusal, shown } from "../reasons.ts";
 import { lookAlike } from "./near-names.ts";
 import { isUnder, type Place, type Root } from "./root.ts";
+import { gitUnquoted, spellings } from "./spellings.ts";
 
 /**
  * The place that a path from a model means.
@@ -24,6 +25,10 @@ export function meant(root: Root, given: string): Place {
   if (spoken.exists) return spoken;
   const slashed = hasBackslashes(plain) ? located(root, plain.replaceAll("\\", "/")) : undefined;
   if (slashed?.exists) return slashed;
+  for (const path of spellings(plain)) {
+    const other = located(root, path);
+    if (other?.exists) return other;
+  }
   const alike = lookAlike(spoken.real);
   if (alike !== undefined) return root.locate(alike);
   mustStayIfReadOtherwise(root, plain);
@@ -92,26 +97,36 @@ function inHome(root: Root, path: string): Place | undefined {
   }
 }
 
-/** The relative path behind an absolute one from a model that takes the root for `/`. */
+const maxParts = 16;
+
+/** The relative path behind an absolute one from a model that takes the root for `/`, or for a folder such as `/workspace`. */
 function relativeMeant(root: Root, path: string): Refusal | undefined {
-  const below = path.replace(/^\/+/, "");
-  if (!isAbsolute(path) || below === "") return undefined;
+  const parts = path.split("/").filter((part) => part !== "");
+  if (!isAbsolute(path) || parts.length === 0 || parts.length > maxParts) return undefined;
+  const tails = parts.map((_, at) => parts.slice(at).join("/"));
+  const meant = tails.find((tail, at) => isThere(root, tail, at === 0));
+  return meant === undefined
+    ? undefined
+    : new Refusal(
+        `Path is outside the root: ${shown(path)} (only paths under the root can be used; paths are relative to it: ${shown(meant)})`,
+      );
+}
+
+/** @param orNew a new file in a folder that is there will do */
+function isThere(root: Root, path: string, orNew: boolean): boolean {
   try {
-    const place = root.locate(below);
-    const isThere = place.exists || (place.shown.includes("/") && root.locate(dirname(place.real)).exists);
-    return isThere
-      ? new Refusal(
-          `Path is outside the root: ${shown(path)} (only paths under the root can be used; paths are relative to it: ${shown(place.shown)})`,
-        )
-      : undefined;
+    const place = root.locate(path);
+    return place.exists || (orNew && place.shown.includes("/") && root.locate(dirname(place.real)).exists);
   } catch {
-    return undefined;
+    return false;
   }
 }
 
-/** Without surrounding whitespace and one pair of quotes. */
+/** Without surrounding whitespace and one pair of quotes, and without git's octal. */
 function unwrapped(given: string): string {
   const trimmed = given.trim();
+  const unquoted = gitUnquoted(trimmed);
+  if (unquoted !== undefined) return unquoted;
   const inner = /^(["'`])(.+)\1$/su.exec(trimmed)?.[2]?.trim() ?? trimmed;
   return inner === "" ? given : inner;
 }

@@ -146,7 +146,8 @@ export class Root {
   /** Says that nothing is at `place`, and which similar names exist. */
   notThere(kind: "file" | "folder", place: Place): Refusal {
     const near = nearPaths(place.real).map((path) => shown(this.name(path)));
-    const hint = near.length > 0 ? ` (there is ${near.join(", ")})` : isNoUtf8(place.shown) ? noUtf8Hint : "";
+    const other = isNoUtf8(place.shown) ? noUtf8Hint : /[*?]/.test(place.shown) ? globHint : "";
+    const hint = near.length > 0 ? ` (there is ${near.join(", ")})` : other;
     return new Refusal(`${kind === "file" ? "File" : "Directory"} not found: ${shown(place.shown)}${hint}`);
   }
 
@@ -253,6 +254,9 @@ export class Root {
 const isNoUtf8 = (name: string): boolean => name.includes("\ufffd");
 const noUtf8Hint =
   " (\ufffd is shown for bytes that are no UTF-8: rename it with a command, by a pattern such as caf?.txt)";
+
+const globHint =
+  " (a path is no glob: list_files takes one as its pattern, and search_files as its glob, relative to path)";
 
 function outside(path: string): Refusal {
   return new Refusal(`Path is outside the root: ${shown(path)} (only paths under the root can be used)`);

@@ -21,7 +21,10 @@ export function expressionOf(pattern: string, literal: boolean, ignoreCase: bool
   const isUnicode = needsUnicode || faultOf(source, "u") === undefined;
   const flags = `${ignoreCase || inline?.[1]?.includes("i") ? "i" : ""}${isUnicode ? "u" : ""}`;
   const fault = faultOf(source, flags);
-  if (fault !== undefined) throw new Refusal(`the pattern cannot be used: ${fault}`);
+  if (fault !== undefined)
+    throw new Refusal(
+      `the pattern cannot be used: ${fault}. If it is plain text, set literal: true; in an expression a \\ in front makes ( ) [ ] { } + * ? literal`,
+    );
   return { source, flags };
 }
 

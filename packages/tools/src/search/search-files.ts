@@ -106,6 +106,7 @@ function orderOf(
     root: root.real,
     path: place.shown,
     ...expressionOf(args.pattern, args.literal ?? false, args.ignoreCase ?? false),
+    ...(args.literal || !/[()[\]{}+*?|^$.]/.test(args.pattern) ? {} : { plain: args.pattern }),
     ...(glob === undefined ? {} : { glob }),
     includeIgnored: args.includeIgnored ?? false,
     ...bounds,
@@ -159,6 +160,18 @@ function whyNothing(news: SearchNews, order: SearchOrder, args: Args): string[] 
   if (news.ignored > 0)
     notes.push(
       `${counted(news.ignored, "ignored entry was", "ignored entries were")} left out; includeIgnored searches them`,
+    );
+  if (news.plain > 0)
+    notes.push(
+      `${counted(news.plain, "file has", "files have")} the pattern as plain text; literal: true searches for it so`,
+    );
+  if (news.foreign > 0)
+    notes.push(
+      `${counted(news.foreign, "file is", "files are")} not in UTF-8, where characters beyond ASCII are not found: search for others`,
+    );
+  if (news.links > 0)
+    notes.push(
+      `${counted(news.links, "link was", "links were")} not followed; a path through one is, if it leads to something under the root`,
     );
   return notes.map((note) => `[${note}]`);
 }

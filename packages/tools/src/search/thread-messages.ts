@@ -6,6 +6,8 @@ export interface SearchOrder {
   path: string;
   source: string;
   flags: string;
+  /** The pattern as plain text, if it may have been meant so. */
+  plain?: string;
   glob?: string;
   includeIgnored: boolean;
   maxMatches: number;
@@ -31,6 +33,12 @@ export interface SearchNews {
   unreadable: number;
   /** Entries that git ignores; what is inside them is not counted. */
   ignored: number;
+  /** Links, which are not followed. */
+  links: number;
+  /** Files, until one matched, that contain the pattern as plain text. */
+  plain: number;
+  /** Files not in UTF-8, if the pattern has characters beyond ASCII: it cannot match there. */
+  foreign: number;
 }
 
 /** Before anything was searched. */
@@ -43,4 +51,7 @@ export const noNews: SearchNews = {
   large: 0,
   unreadable: 0,
   ignored: 0,
+  links: 0,
+  plain: 0,
+  foreign: 0,
 };

@@ -46,7 +46,7 @@ export function shownHint(passage: string): string {
 }
 
 /** Whether most non-ASCII content of a file is invalid UTF-8: it has a legacy encoding, and is not merely damaged. */
-function isOtherEncoding(bytes: Buffer): boolean {
+export function isOtherEncoding(bytes: Buffer): boolean {
   if (isUtf8(bytes)) return false;
   let balance = 0;
   for (const [char] of bytes.toString("utf8").matchAll(/[^\p{ASCII}]/gu))

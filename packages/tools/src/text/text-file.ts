@@ -109,3 +109,10 @@ function isLow(text: string, at: number): boolean {
   const code = text.charCodeAt(at);
   return at > 0 && code >= 0xdc00 && code <= 0xdfff;
 }
+
+/** Lines in a content: its newlines, plus one if it does not end with a newline. */
+export function linesIn(bytes: Uint8Array): number {
+  let lines = 0;
+  for (const byte of bytes) if (byte === 10) lines++;
+  return bytes.length > 0 && bytes.at(-1) !== 10 ? lines + 1 : lines;
+}

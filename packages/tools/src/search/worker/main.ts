@@ -3,6 +3,7 @@
 // The thread reports matches in batches, and writes the name of the current file to shared memory, so that the main
 // thread knows where it was when it had to be terminated.
 
+import { isUtf8 } from "node:buffer";
 import { closeSync, readFileSync, statSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
 import { glob } from "../../paths/glob.ts";
@@ -17,6 +18,8 @@ const order = workerData as SearchOrder;
 const port = parentPort!;
 const root = new Root(order.root);
 const expression = new RegExp(order.source, order.flags);
+// biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII is what this is about
+const isAscii = /^[\u0000-\u007f]*$/.test(order.source);
 const shownWidth = 300;
 
 const left: LeftOut = { ignored: 0, unreadable: [] };
@@ -37,6 +40,7 @@ async function search(): Promise<void> {
     const below = place.shown === "." ? 0 : place.shown.length + 1;
     const how = { recursive: true, includeIgnored: order.includeIgnored };
     for await (const { path, kind } of walk(root, place, how, left)) {
+      if (kind === "link") news.links++;
       if (kind !== "file" || (matchesGlob !== undefined && !matchesGlob(path.slice(below)))) continue;
       searchFile(path, false);
       if (Date.now() - told > 100) tell();
@@ -79,8 +83,12 @@ function searchFile(path: string, alone: boolean): void {
   }
   news.searched++;
   const before = news.matches;
-  searchText(path, utf16 === undefined ? bytes.toString("utf8") : new TextDecoder(utf16).decode(bytes));
+  const text = utf16 === undefined ? bytes.toString("utf8") : new TextDecoder(utf16).decode(bytes);
+  searchText(path, text);
   if (news.matches > before) news.files++;
+  if (news.matches > 0) return;
+  if (order.plain !== undefined && text.includes(order.plain)) news.plain++;
+  if (!isAscii && utf16 === undefined && !isUtf8(bytes)) news.foreign++;
 }
 
 /** The content of a file; undefined if it is too large. */
