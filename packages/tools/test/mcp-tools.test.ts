@@ -119,7 +119,7 @@ describe("the tools of a connected client", () => {
     const told = async (options?: Parameters<typeof mcpTools>[1]): Promise<string[]> =>
       (await mcpTools(client, options)).map(({ effect, permission }) => `${effect} ${permission}`);
     expect(await told()).toEqual(["write ask", "write ask", "write ask"]);
-    expect(await told({ trusted: true })).toEqual(["read allow", "idempotent ask", "write ask"]);
+    expect(await told({ trusted: true })).toEqual(["write ask", "read allow", "idempotent ask"]);
     expect(await told({ permission: "allow" })).toEqual(["write allow", "write allow", "write allow"]);
   });
 
@@ -285,7 +285,7 @@ describe("a client", () => {
       callTool: async () => ({}),
     };
     const told = (await mcpTools(client)).map(({ name }) => name);
-    expect(told).toEqual(names.slice(0, asked));
+    expect(told).toEqual(names.slice(0, asked).sort());
     expect(asked).toBeLessThanOrEqual(4);
   });
 
@@ -305,8 +305,8 @@ describe("a client", () => {
     const tools = await mcpTools(client, { permission: "allow" });
     const told = tools.map(({ name, definition }) => [name, definition.description]);
     expect(told).toEqual([
-      ["look", ""],
       ["hear", ""],
+      ["look", ""],
     ]);
     const agent = new Agent({ model: scripted([call("look"), say("done")]), tools });
     expect((await agent.run("go")).messages[2]).toMatchObject({ role: "tool", isError: false });
