@@ -97,16 +97,23 @@ export async function called(
   options: McpCallOptions,
 ): Promise<unknown> {
   const params = { name, arguments: args };
+  if (client.callTool.length !== 2)
+    return hearing((resultSchema) => client.callTool(params, resultSchema, options));
+  const second = client as unknown as OptionsSecond;
+  // Under the earlier protocol its `callTool` is this request and checks. Under the later one it sends more with it.
+  if (second.getProtocolEra?.() === "legacy" && typeof second.request === "function")
+    return second.request({ method: "tools/call", params }, takingAnything, options);
   // Without an output schema in the definition, the answer is not checked by one.
-  if (client.callTool.length === 2)
-    return (client as unknown as OptionsSecond).callTool(params, {
-      ...options,
-      toolDefinition: { name, inputSchema },
-    });
-  return hearing((resultSchema) => client.callTool(params, resultSchema, options));
+  return second.callTool(params, { ...options, toolDefinition: { name, inputSchema } });
 }
 
 interface OptionsSecond {
+  getProtocolEra?(): unknown;
+  request?(
+    request: { method: string; params: JsonObject },
+    resultSchema: object,
+    options: McpCallOptions,
+  ): Promise<unknown>;
   callTool(
     params: { name: string; arguments: JsonObject },
     options: McpCallOptions & { toolDefinition: Pick<McpTool, "name" | "inputSchema"> },

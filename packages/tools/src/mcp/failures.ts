@@ -5,11 +5,16 @@
 
 import { messageOf } from "@rondo/core";
 
+/** Of a client's fault-finding: it lists what each kind of block lacks. */
+const mostWhy = 500;
+
 /** An error of a call with all that is known of it. */
 export function failureOf(thrown: unknown): unknown {
   const { code, data } = Object(thrown) as { code?: unknown; data?: unknown };
-  if (code === "INVALID_RESULT")
-    return withMore(thrown, ": the call was made, and the client cannot read its answer");
+  if (code === "INVALID_RESULT") {
+    const why = messageOf(thrown).slice(0, mostWhy);
+    return new Error(`the call was made, and the client cannot read its answer: ${why}`, { cause: thrown });
+  }
   // An error of JSON-RPC has a number; the data of any other is the client's own.
   if (typeof code !== "number" || data === undefined || data === null) return thrown;
   const said = typeof data === "string" ? data : JSON.stringify(data);
