@@ -2,6 +2,7 @@
 
 import type { JsonObject } from "@rondo/core";
 import { able } from "@rondo/core/checks";
+import { runTask, tasksFor } from "./tasks.ts";
 import { hearing, mayHaveRefused, takingAnything } from "./unchecked.ts";
 
 /** A tool as a server lists it. */
@@ -92,11 +93,14 @@ interface Asking {
 /** Calls a tool. @returns the server's answer, unchecked */
 export async function called(
   client: McpClient,
-  { name, inputSchema }: Pick<McpTool, "name" | "inputSchema">,
+  tool: McpTool,
   args: JsonObject,
   options: McpCallOptions,
 ): Promise<unknown> {
+  const { name, inputSchema } = tool;
   const params = { name, arguments: args };
+  const tasks = tasksFor(tool, client);
+  if (tasks !== undefined) return runTask(tasks, params, options);
   if (client.callTool.length !== 2)
     return hearing((resultSchema) => client.callTool(params, resultSchema, options));
   const second = client as unknown as OptionsSecond;

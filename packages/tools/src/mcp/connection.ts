@@ -8,6 +8,7 @@ import { messageOf } from "@rondo/core";
 import { checkGiven } from "@rondo/core/checks";
 import { type McpClient, mcpClient } from "./client.ts";
 import { failureOf, lossOf } from "./failures.ts";
+import { untilAborted } from "./until-aborted.ts";
 
 /** Connects a new client in place of a lost one, which it may close. */
 export type Reconnect = (lost: McpClient) => Promise<McpClient>;
@@ -50,8 +51,7 @@ export class Connection {
   async #again<Answer>(lost: McpClient, request: Request<Answer>, why: unknown): Promise<Answer> {
     const { make, mayRepeat, signal } = request;
     if (this.#reconnect === undefined) throw lossOf(why, "");
-    const client = await this.#after(lost);
-    signal.throwIfAborted();
+    const client = await untilAborted(this.#after(lost), signal);
     return make(client).catch((thrown: unknown) => {
       if (signal.aborted || !isLost(client)) throw failureOf(thrown);
       throw lossOf(thrown, mayRepeat ? "" : "; whether the call had an effect is unknown");
