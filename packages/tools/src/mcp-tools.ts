@@ -16,7 +16,7 @@ import {
   toolResult,
   withoutTags,
 } from "@rondo/core";
-import { callable, checkGiven, flag, membersOf, text } from "@rondo/core/checks";
+import { callable, checkGiven, flag, isTooDeep, membersOf, text } from "@rondo/core/checks";
 import {
   called,
   type McpCallOptions,
@@ -112,14 +112,21 @@ function toolOf(as: string, connection: Connection, given: McpTool, options: Mcp
   });
 }
 
-/** What a server gives as a schema; anything if it is none. */
+/** What a server gives as a schema; anything if it is none, or nested so deep that nothing could read it. */
 const schemaIn = (given: unknown): JsonObject =>
-  typeof given === "object" && given !== null && !Array.isArray(given) ? (given as JsonObject) : {};
+  typeof given === "object" && given !== null && !Array.isArray(given) && !isTooDeep(given as Json)
+    ? (given as JsonObject)
+    : {};
 
 /** A digest of what the server says of a tool, in whatever order it says it. */
 function versionOf({ name, description, inputSchema, annotations }: McpTool): string {
   const said = JSON.parse(
-    JSON.stringify([name, description ?? null, inputSchema ?? null, annotations ?? null]),
+    JSON.stringify([
+      name,
+      description ?? null,
+      inputSchema === undefined ? null : schemaIn(inputSchema),
+      annotations ?? null,
+    ]),
   ) as Json;
   return createHash("sha256").update(canonical(said)).digest("hex");
 }

@@ -102,12 +102,18 @@ describe("a server whose process ends", () => {
 describe("a server that no longer knows the session", () => {
   // https://github.com/microsoft/vscode/issues/301591, https://github.com/modelcontextprotocol/python-sdk/issues/1676
   let asked: number;
+  let token: string;
 
   async function serving(): Promise<{ url: URL; forget(): void }> {
     asked = 0;
+    token = "";
     const sessions = new Map<string, StreamableHTTPServerTransport>();
     const http = createServer((request, response) => {
       void (async () => {
+        if (token !== "" && request.headers.authorization !== `Bearer ${token}`) {
+          response.writeHead(401).end("the token has expired");
+          return;
+        }
         const id = String(request.headers["mcp-session-id"] ?? "");
         let transport = sessions.get(id);
         if (id !== "" && transport === undefined) {
@@ -153,6 +159,20 @@ describe("a server that no longer knows the session", () => {
     const { messages } = await new Agent({ model: scripted(script), tools }).run("go");
     expect(messages.flatMap(resultOf)).toEqual(["fine: order 1", "fine: order 2"]);
     expect(asked).toBe(2);
+  });
+
+  it("or the token, is connected again with another", async () => {
+    // https://github.com/onyx-dot-app/onyx/issues/9237
+    const { url } = await serving();
+    const connect = (): Promise<Client> => {
+      const headers = { authorization: `Bearer ${token}` };
+      return clientOf(new StreamableHTTPClientTransport(url, { requestInit: { headers } }));
+    };
+    token = "first";
+    const tools = await mcpTools(await connect(), { permission: "allow", reconnect: connect });
+    token = "second";
+    const { messages } = await new Agent({ model: scripted([call("order"), say("done")]), tools }).run("go");
+    expect(messages.flatMap(resultOf)).toEqual(["fine: order 1"]);
   });
 
   it("is an error that says so where nobody connects again", async () => {

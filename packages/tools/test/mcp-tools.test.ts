@@ -389,6 +389,23 @@ describe("a client", () => {
     expect(await mcpTools(client)).toEqual([]);
   });
 
+  it("whose server nests a schema without end gives that tool without it, and the others", async () => {
+    let deep: object = { type: "string" };
+    for (let level = 0; level < 5_000; level += 1) deep = { type: "object", properties: { next: deep } };
+    const client: McpClient = {
+      listTools: async () => ({
+        tools: [
+          { name: "deep", inputSchema: deep },
+          { name: "look", inputSchema: {} },
+        ],
+      }),
+      callTool: async () => ({}),
+    };
+    const tools = await mcpTools(client);
+    expect(tools.map(({ name }) => name)).toEqual(["deep", "look"]);
+    expect(tools[0]?.definition.inputSchema).toEqual({ type: "object", properties: {} });
+  });
+
   it("whose server lists a tool that is none gives the others", async () => {
     const look = { name: "look", description: null, inputSchema: null };
     const client: McpClient = {

@@ -1,6 +1,6 @@
 // The room of the connection: which client a call is made with, and what happens when its server is gone.
 //
-// A server's process may end, and a server may forget a session, at any time. Then every later call fails until somebody connects
+// A server's process may end, a server may forget a session, and a token expires. Then every later call fails until somebody connects
 // again. A call is made again only if it surely had no effect, or may have it twice: a server whose connection broke may have done
 // before what it was asked.
 
@@ -40,7 +40,7 @@ export class Connection {
       return await make(client);
     } catch (thrown) {
       if (signal.aborted) throw thrown;
-      if (isForgotten(client, thrown)) return this.#again(client, request, thrown);
+      if (isRefused(client, thrown)) return this.#again(client, request, thrown);
       if (!isLost(client)) throw failureOf(thrown);
       if (mayRepeat) return this.#again(client, request, thrown);
       throw lossOf(thrown, "; whether the call had an effect is unknown");
@@ -88,8 +88,12 @@ interface Connected {
 const isLost = (client: McpClient): boolean =>
   "transport" in client && (client as Connected).transport === undefined;
 
-/** Whether a server answered that it does not know the session, which it does before anything else. The first clients give the status as `code`. */
-function isForgotten(client: McpClient, thrown: unknown): boolean {
+/**
+ * Whether a server refused a request before anything else: it does not know the session, or the token is no longer valid. The
+ * first clients give the status as `code`.
+ */
+function isRefused(client: McpClient, thrown: unknown): boolean {
   const { code, status } = Object(thrown) as { code?: unknown; status?: unknown };
+  if (code === 401 || status === 401) return true;
   return (code === 404 || status === 404) && typeof (client as Connected).transport?.sessionId === "string";
 }
