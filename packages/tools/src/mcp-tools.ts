@@ -17,15 +17,10 @@ import {
   withoutTags,
 } from "@rondo/core";
 import { callable, checkGiven, flag, isTooDeep, membersOf, text } from "@rondo/core/checks";
-import {
-  called,
-  type McpCallOptions,
-  type McpClient,
-  type McpTool,
-  mcpClient,
-  toolsOf,
-} from "./mcp/client.ts";
+import { called } from "./mcp/calling.ts";
+import { type McpCallOptions, type McpClient, type McpTool, mcpClient } from "./mcp/client.ts";
 import { Connection } from "./mcp/connection.ts";
+import { toolsOf } from "./mcp/listing.ts";
 import { isFailed, outputsOf } from "./mcp/outputs.ts";
 import { permissionOption } from "./options.ts";
 
@@ -86,8 +81,9 @@ function nameFor(wanted: string, taken: ReadonlySet<string>, count = 1): string 
 
 function toolOf(as: string, connection: Connection, given: McpTool, options: McpToolsOptions): Tool {
   const description = typeof given.description === "string" ? given.description : "";
-  const { readOnlyHint, idempotentHint } = (options.trusted && given.annotations) || {};
-  const reads = readOnlyHint === true;
+  const { readOnlyHint, destructiveHint, idempotentHint } = (options.trusted && given.annotations) || {};
+  // A tool that says both is wrong in one: only the safe reading is taken.
+  const reads = readOnlyHint === true && destructiveHint !== true;
   const effect = reads ? "read" : idempotentHint === true ? "idempotent" : "write";
   return tool({
     name: as,

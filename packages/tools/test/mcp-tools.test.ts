@@ -113,14 +113,16 @@ describe("the tools of a connected client", () => {
         { name: "look", annotations: { readOnlyHint: true } },
         { name: "set", annotations: { idempotentHint: true } },
         { name: "add" },
+        // https://github.com/ThreeMoonsLab/agents-shipgate/issues/462
+        { name: "wipe", annotations: { readOnlyHint: true, destructiveHint: true } },
       ],
       () => text(""),
     );
     const told = async (options?: Parameters<typeof mcpTools>[1]): Promise<string[]> =>
       (await mcpTools(client, options)).map(({ effect, permission }) => `${effect} ${permission}`);
-    expect(await told()).toEqual(["write ask", "write ask", "write ask"]);
-    expect(await told({ trusted: true })).toEqual(["write ask", "read allow", "idempotent ask"]);
-    expect(await told({ permission: "allow" })).toEqual(["write allow", "write allow", "write allow"]);
+    expect(await told()).toEqual(Array(4).fill("write ask"));
+    expect(await told({ trusted: true })).toEqual(["write ask", "read allow", "idempotent ask", "write ask"]);
+    expect(await told({ permission: "allow" })).toEqual(Array(4).fill("write allow"));
   });
 
   it("run in an agent: arguments go there, text, files, structured content and errors come back", async () => {
