@@ -1,6 +1,6 @@
 // Tools of MCP servers that are gone: a process that ended, and an HTTP server that forgot its sessions when it started again.
 
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
@@ -103,13 +103,16 @@ describe("a server that no longer knows the session", () => {
   // https://github.com/microsoft/vscode/issues/301591, https://github.com/modelcontextprotocol/python-sdk/issues/1676
   let asked: number;
   let token: string;
+  let fault: ((request: IncomingMessage, response: ServerResponse) => void) | undefined;
 
   async function serving(): Promise<{ url: URL; forget(): void }> {
     asked = 0;
     token = "";
+    fault = undefined;
     const sessions = new Map<string, StreamableHTTPServerTransport>();
     const http = createServer((request, response) => {
       void (async () => {
+        if (fault !== undefined) return fault(request, response);
         if (token !== "" && request.headers.authorization !== `Bearer ${token}`) {
           response.writeHead(401).end("the token has expired");
           return;
@@ -173,6 +176,45 @@ describe("a server that no longer knows the session", () => {
     token = "second";
     const { messages } = await new Agent({ model: scripted([call("order"), say("done")]), tools }).run("go");
     expect(messages.flatMap(resultOf)).toEqual(["fine: order 1"]);
+  });
+
+  it.each([
+    [
+      "breaks the connection",
+      (request: IncomingMessage) => request.socket.destroy(),
+      /fetch failed: .+unknown$/,
+    ],
+    [
+      "is behind a gateway that gives up",
+      (_: unknown, response: ServerResponse) => response.writeHead(504).end("late"),
+      /late \(HTTP 504\);.*unknown$/,
+    ],
+    [
+      "is behind a gateway that refuses",
+      (_: unknown, response: ServerResponse) => response.writeHead(429).end("slower"),
+      /slower \(HTTP 429\)$/,
+    ],
+  ])("or that %s leaves a write in doubt only if it may have been made", async (_what, broken, said) => {
+    // https://github.com/u14app/deep-research/issues/127, https://github.com/smg-project/smg/pull/2441
+    const { url } = await serving();
+    const tools = await mcpTools(await clientOf(new StreamableHTTPClientTransport(url)), {
+      permission: "allow",
+    });
+    fault = broken;
+    const { messages } = await new Agent({ model: scripted([call("order"), say("done")]), tools }).run("go");
+    expect(messages.flatMap(resultOf)).toEqual([expect.stringMatching(said)]);
+  });
+
+  it("or that is down says so, and leaves nothing in doubt", async () => {
+    const { url } = await serving();
+    const tools = await mcpTools(await clientOf(new StreamableHTTPClientTransport(url)), {
+      permission: "allow",
+    });
+    await open[0]?.close();
+    // Until the client has seen that its connections are closed, it would send the call on one of them.
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const { messages } = await new Agent({ model: scripted([call("order"), say("done")]), tools }).run("go");
+    expect(messages.flatMap(resultOf)).toEqual([expect.stringMatching(/ECONNREFUSED(?!.*unknown)/)]);
   });
 
   it("is an error that says so where nobody connects again", async () => {

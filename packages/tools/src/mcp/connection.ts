@@ -7,7 +7,7 @@
 import { messageOf } from "@rondo/core";
 import { checkGiven } from "@rondo/core/checks";
 import { type McpClient, mcpClient } from "./client.ts";
-import { failureOf, lossOf } from "./failures.ts";
+import { doubt, failureOf, lossOf } from "./failures.ts";
 import { untilAborted } from "./until-aborted.ts";
 
 /** Connects a new client in place of a lost one, which it may close. */
@@ -41,9 +41,9 @@ export class Connection {
     } catch (thrown) {
       if (signal.aborted) throw thrown;
       if (isRefused(client, thrown)) return this.#again(client, request, thrown);
-      if (!isLost(client)) throw failureOf(thrown);
+      if (!isLost(client)) throw failureOf(thrown, mayRepeat);
       if (mayRepeat) return this.#again(client, request, thrown);
-      throw lossOf(thrown, "; whether the call had an effect is unknown");
+      throw lossOf(thrown, doubt);
     }
   }
 
@@ -53,8 +53,8 @@ export class Connection {
     if (this.#reconnect === undefined) throw lossOf(why, "");
     const client = await untilAborted(this.#after(lost), signal);
     return make(client).catch((thrown: unknown) => {
-      if (signal.aborted || !isLost(client)) throw failureOf(thrown);
-      throw lossOf(thrown, mayRepeat ? "" : "; whether the call had an effect is unknown");
+      if (signal.aborted || !isLost(client)) throw failureOf(thrown, mayRepeat);
+      throw lossOf(thrown, mayRepeat ? "" : doubt);
     });
   }
 
