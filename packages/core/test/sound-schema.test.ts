@@ -9,6 +9,17 @@ const declared = (inputSchema: unknown): JsonObject => made(inputSchema).definit
 const object = (properties: object, more: object = {}): object => ({ type: "object", properties, ...more });
 
 describe("a tool's schema", () => {
+  test("that has a name of its own refers to places in itself by it", async () => {
+    const $id = "https://x.invalid/a";
+    const properties = { a: { $ref: `${$id}#/$defs/A` }, b: { $ref: "#/$defs/A" }, c: { $ref: $id } };
+    const given = object(properties, { $id, $defs: { A: { type: "string" } } });
+    const { leftOut, check } = made(given);
+    expect(leftOut).toBeUndefined();
+    expect(await check({ a: "x", b: "y", c: { a: "z" } })).toMatchObject({ ok: true });
+    for (const args of [{ a: {} }, { b: {} }, { c: { a: {} } }])
+      expect(await check(args as JsonObject)).toMatchObject({ ok: false });
+  });
+
   test.each([
     ["a type that is none", { type: "None" }, object({})],
     ["a type that is null", { type: null }, object({})],
@@ -35,6 +46,16 @@ describe("a tool's schema", () => {
     ["required as a word", object({ a: {} }, { required: "a" }), object({ a: {} })],
     ["required with numbers", object({ a: {} }, { required: [1] }), object({ a: {} }, { required: [] })],
     ["alternatives that are none", object({ a: { anyOf: [] } }), object({ a: {} })],
+    [
+      "a name, and a reference to another document",
+      object({ a: { $ref: "https://y.invalid/b" } }, { $id: "https://x.invalid/a" }),
+      object({ a: {} }, { $id: "https://x.invalid/a" }),
+    ],
+    [
+      "a name, and a reference to nothing in it",
+      object({ a: { $ref: "https://x.invalid/a#/$defs/No" } }, { $id: "https://x.invalid/a" }),
+      object({ a: {} }, { $id: "https://x.invalid/a" }),
+    ],
     ["a pattern that is none", object({ a: { pattern: "(" } }), object({ a: {} })],
     [
       "words that are null, as some serializers have them",

@@ -16,9 +16,12 @@ import {
   toolResult,
   withoutTags,
 } from "@rondo/core";
-import { checkGiven, flag, membersOf, text } from "@rondo/core/checks";
-import { called, type McpClient, type McpTool, mcpClient, toolsOf } from "./mcp/client.ts";
-import { outputsOf } from "./mcp/outputs.ts";
+import { callable, checkGiven, flag, isTooDeep, membersOf, text } from "@rondo/core/checks";
+import { called } from "./mcp/calling.ts";
+import { type McpCallOptions, type McpClient, type McpTool, mcpClient } from "./mcp/client.ts";
+import { Connection } from "./mcp/connection.ts";
+import { toolsOf } from "./mcp/listing.ts";
+import { isFailed, outputsOf } from "./mcp/outputs.ts";
 import { permissionOption } from "./options.ts";
 
 export interface McpToolsOptions {
@@ -31,12 +34,18 @@ export interface McpToolsOptions {
   trusted?: boolean;
   /** The permission of all its tools. Default: `ask`, except for tools that a trusted server says only read. */
   permission?: Permission;
+  /**
+   * Connects again when the server is gone or no longer knows the session, and resolves with the new client. Calls that need one at
+   * the same time share it. It is given the lost client, which it may close. Default: later calls fail.
+   */
+  reconnect?: (lost: McpClient) => Promise<McpClient>;
 }
 
 const optionChecks = membersOf<McpToolsOptions>({
   server: text,
   trusted: flag,
   permission: permissionOption,
+  reconnect: callable,
 });
 
 /** The longest timer. The agent's own clock decides, so the client's time limit is set to this. */
@@ -50,48 +59,70 @@ const longestMs = 2 ** 31 - 1;
 export async function mcpTools(client: McpClient, options: McpToolsOptions = {}): Promise<Tool[]> {
   checkGiven(mcpClient, client, "mcpTools");
   checkGiven(optionChecks, options, "mcpTools");
+  const connection = new Connection(client, options.reconnect);
   const names = new Set<string>();
   return (await toolsOf(client)).map((one) => {
     const name = nameFor(options.server === undefined ? one.name : `${options.server}_${one.name}`, names);
     names.add(name);
-    return toolOf(name, client, one, options);
+    return toolOf(name, connection, one, options);
   });
 }
 
-/** Providers accept 64 letters, digits, _ and - only, and two names may become equal when reduced to these. */
+/**
+ * Providers accept 64 letters, digits, _ and - only, Gemini's no digit and no - in front, and two names may become equal when
+ * reduced to these.
+ */
 function nameFor(wanted: string, taken: ReadonlySet<string>, count = 1): string {
   const end = count === 1 ? "" : `_${count}`;
-  const name = (wanted.replace(/[^\w-]/g, "_").slice(0, 64 - end.length) || "tool") + end;
+  const plain = wanted.replace(/[^\w-]/g, "_").replace(/^[\d-]/, "_$&");
+  const name = (plain.slice(0, 64 - end.length) || "tool") + end;
   return taken.has(name) ? nameFor(wanted, taken, count + 1) : name;
 }
 
-function toolOf(as: string, client: McpClient, given: McpTool, options: McpToolsOptions): Tool {
-  const { name, inputSchema, annotations } = given;
+function toolOf(as: string, connection: Connection, given: McpTool, options: McpToolsOptions): Tool {
   const description = typeof given.description === "string" ? given.description : "";
-  const { readOnlyHint = false, idempotentHint = false } = (options.trusted && annotations) || {};
+  const { readOnlyHint, destructiveHint, idempotentHint } = (options.trusted && given.annotations) || {};
+  // A tool that says both is wrong in one: only the safe reading is taken.
+  const reads = readOnlyHint === true && destructiveHint !== true;
+  const effect = reads ? "read" : idempotentHint === true ? "idempotent" : "write";
   return tool({
     name: as,
     description: withoutTags(description),
-    inputSchema: foreignSchema(seen((inputSchema ?? {}) as JsonObject)),
+    inputSchema: foreignSchema(seen(schemaIn(given.inputSchema))),
     version: versionOf(given),
-    effect: readOnlyHint ? "read" : idempotentHint ? "idempotent" : "write",
-    permission: options.permission ?? (readOnlyHint ? "allow" : "ask"),
+    effect,
+    permission: options.permission ?? (reads ? "allow" : "ask"),
     execute: async (args, { signal, update }) => {
-      const answer = await called(client, name, args as JsonObject, {
+      const how: McpCallOptions = {
         signal,
         timeout: longestMs,
         onprogress: ({ progress, message }) => update(message ?? `${progress}`, { progress }),
+      };
+      const answer = await connection.request({
+        make: (client) => called(client, given, args as JsonObject, how),
+        mayRepeat: effect !== "write",
+        signal,
       });
-      const { isError } = (answer ?? {}) as { isError?: unknown };
-      return toolResult(outputsOf(answer), { isError: isError === true });
+      return toolResult(outputsOf(answer), { isError: isFailed(answer) });
     },
   });
 }
 
+/** What a server gives as a schema; anything if it is none, or nested so deep that nothing could read it. */
+const schemaIn = (given: unknown): JsonObject =>
+  typeof given === "object" && given !== null && !Array.isArray(given) && !isTooDeep(given as Json)
+    ? (given as JsonObject)
+    : {};
+
 /** A digest of what the server says of a tool, in whatever order it says it. */
 function versionOf({ name, description, inputSchema, annotations }: McpTool): string {
   const said = JSON.parse(
-    JSON.stringify([name, description ?? null, inputSchema, annotations ?? null]),
+    JSON.stringify([
+      name,
+      description ?? null,
+      inputSchema === undefined ? null : schemaIn(inputSchema),
+      annotations ?? null,
+    ]),
   ) as Json;
   return createHash("sha256").update(canonical(said)).digest("hex");
 }

@@ -113,14 +113,16 @@ describe("the tools of a connected client", () => {
         { name: "look", annotations: { readOnlyHint: true } },
         { name: "set", annotations: { idempotentHint: true } },
         { name: "add" },
+        // https://github.com/ThreeMoonsLab/agents-shipgate/issues/462
+        { name: "wipe", annotations: { readOnlyHint: true, destructiveHint: true } },
       ],
       () => text(""),
     );
     const told = async (options?: Parameters<typeof mcpTools>[1]): Promise<string[]> =>
       (await mcpTools(client, options)).map(({ effect, permission }) => `${effect} ${permission}`);
-    expect(await told()).toEqual(["write ask", "write ask", "write ask"]);
-    expect(await told({ trusted: true })).toEqual(["read allow", "idempotent ask", "write ask"]);
-    expect(await told({ permission: "allow" })).toEqual(["write allow", "write allow", "write allow"]);
+    expect(await told()).toEqual(Array(4).fill("write ask"));
+    expect(await told({ trusted: true })).toEqual(["write ask", "read allow", "idempotent ask", "write ask"]);
+    expect(await told({ permission: "allow" })).toEqual(Array(4).fill("write allow"));
   });
 
   it("run in an agent: arguments go there, text, files, structured content and errors come back", async () => {
@@ -251,6 +253,101 @@ describe("a client", () => {
     expect(given).toEqual([{ name: "look", arguments: { at: 1 } }, "function"]);
   });
 
+  it("of the later kind is asked so that it refuses no answer, or says that the call was made", async () => {
+    const odd = { content: [{ type: "text", text: "seen" }], structuredContent: { rows: 2 } };
+    const refusal = Object.assign(new Error("Invalid result for tools/call"), { code: "INVALID_RESULT" });
+    const inputSchema = { type: "object" };
+    const given: unknown[] = [];
+    const clientOf = (era: string): McpClient => {
+      const client = {
+        getProtocolEra: () => era,
+        listTools: async () => Promise.reject(refusal),
+        request: async (
+          asked: { method: string },
+          schema: { "~standard": { validate(value: unknown): unknown } },
+        ) => {
+          if (asked.method === "tools/list") return { tools: [{ name: "look", inputSchema }] };
+          expect(schema["~standard"].validate(odd)).toEqual({ value: odd });
+          return odd;
+        },
+        callTool: async (_params: object, options: { toolDefinition: object }) => {
+          given.push(options.toolDefinition);
+          throw refusal;
+        },
+      };
+      return client as unknown as McpClient;
+    };
+    const told = async (era: string): Promise<string> => {
+      const tools = await mcpTools(clientOf(era), { permission: "allow" });
+      const { messages } = await new Agent({ model: scripted([call("look"), say("done")]), tools }).run("go");
+      return textOf(messages[2] as Message);
+    };
+    expect(await told("legacy")).toBe('seen{"rows":2}');
+    expect(await told("modern")).toMatch(
+      /the call was made, and the client cannot read its answer: Invalid result/,
+    );
+    expect(given).toEqual([{ name: "look", inputSchema }]);
+  });
+
+  /** A client whose connection breaks with its first call, or that only says that it failed. */
+  const clientThat = (breaks: boolean, calls: string[], name: string): McpClient => {
+    const client = {
+      transport: {} as object | undefined,
+      listTools: async () => ({
+        tools: [{ name: "look", inputSchema: { type: "object" }, annotations: { readOnlyHint: true } }],
+      }),
+      callTool: async () => {
+        calls.push(name);
+        if (breaks) client.transport = undefined;
+        if (breaks || name === "fails") throw new Error("Connection closed");
+        return text(`seen by ${name}`);
+      },
+    };
+    return client;
+  };
+
+  it("that breaks within a call that only reads: it is made again with the next client, once", async () => {
+    for (const [next, expected] of [
+      [clientThat(false, [], "next"), { isError: false, said: /^seen by next$/ }],
+      [
+        clientThat(true, [], "next"),
+        { isError: true, said: /Connection closed: the connection .* is lost$/ },
+      ],
+      [clientThat(false, [], "fails"), { isError: true, said: /Connection closed$/ }],
+    ] as const) {
+      const calls: string[] = [];
+      const tools = await mcpTools(clientThat(true, calls, "first"), {
+        trusted: true,
+        reconnect: async () => next,
+      });
+      const { messages } = await new Agent({ model: scripted([call("look"), say("done")]), tools }).run("go");
+      const result = messages[2] as Message;
+      expect(result).toMatchObject({ isError: expected.isError });
+      expect(textOf(result)).toMatch(expected.said);
+      expect(calls).toEqual(["first"]);
+    }
+  });
+
+  it("that comes after its run was given up is not called for it", async () => {
+    const calls: string[] = [];
+    const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
+    const { promise: coming, resolve: come } = Promise.withResolvers<McpClient>();
+    const reconnect = async (): Promise<McpClient> => {
+      ask();
+      return coming;
+    };
+    const tools = await mcpTools(clientThat(true, [], "first"), { trusted: true, reconnect });
+    const agent = new Agent({ model: scripted([call("look"), say("done")]), tools });
+    const session = await agent.open("s");
+    const sent = session.send("go");
+    await asked;
+    await session.abort("enough");
+    expect((await sent).end?.reason).toBe("aborted");
+    come(clientThat(false, calls, "next"));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(calls).toEqual([]);
+  });
+
   it("whose structured content is very long, or holds itself, is read all the same", async () => {
     const long = { rows: Array.from({ length: 300_000 }, (_, at) => at) };
     const round: Record<string, unknown> = { kind: "round" };
@@ -285,13 +382,30 @@ describe("a client", () => {
       callTool: async () => ({}),
     };
     const told = (await mcpTools(client)).map(({ name }) => name);
-    expect(told).toEqual(names.slice(0, asked));
+    expect(told).toEqual(names.slice(0, asked).sort());
     expect(asked).toBeLessThanOrEqual(4);
   });
 
   it("whose server has nothing to list has no tools", async () => {
     const client: McpClient = { listTools: async () => ({}) as never, callTool: async () => ({}) };
     expect(await mcpTools(client)).toEqual([]);
+  });
+
+  it("whose server nests a schema without end gives that tool without it, and the others", async () => {
+    let deep: object = { type: "string" };
+    for (let level = 0; level < 5_000; level += 1) deep = { type: "object", properties: { next: deep } };
+    const client: McpClient = {
+      listTools: async () => ({
+        tools: [
+          { name: "deep", inputSchema: deep },
+          { name: "look", inputSchema: {} },
+        ],
+      }),
+      callTool: async () => ({}),
+    };
+    const tools = await mcpTools(client);
+    expect(tools.map(({ name }) => name)).toEqual(["deep", "look"]);
+    expect(tools[0]?.definition.inputSchema).toEqual({ type: "object", properties: {} });
   });
 
   it("whose server lists a tool that is none gives the others", async () => {
@@ -305,8 +419,8 @@ describe("a client", () => {
     const tools = await mcpTools(client, { permission: "allow" });
     const told = tools.map(({ name, definition }) => [name, definition.description]);
     expect(told).toEqual([
-      ["look", ""],
       ["hear", ""],
+      ["look", ""],
     ]);
     const agent = new Agent({ model: scripted([call("look"), say("done")]), tools });
     expect((await agent.run("go")).messages[2]).toMatchObject({ role: "tool", isError: false });

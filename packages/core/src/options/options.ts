@@ -214,7 +214,11 @@ function toolMap(given: AgentOptions, texts: Texts): Map<string, Tool> {
   const map = new Map<string, Tool>();
   for (const brought of given.tools ?? []) {
     const one = adaptedTool(brought, given.adapt?.tool);
-    if (map.has(one.name)) throw wrong("tools", `two tools are named ${JSON.stringify(one.name)}`);
+    if (map.has(one.name))
+      throw wrong(
+        "tools",
+        `two tools are named ${JSON.stringify(one.name)}: toolWith(tool, { name }) renames one, and mcpTools puts a \`server\` before its names`,
+      );
     map.set(one.name, fitTool(one, defaults, passesRaw ? rawWay(one, texts) : undefined));
   }
   return map;

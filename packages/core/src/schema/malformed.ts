@@ -38,7 +38,9 @@ const inPlace: ReadonlySet<string> = new Set(["anyOf", "oneOf", "allOf", "not", 
 export function wellFormedSchema(schema: JsonObject): JsonObject {
   const lost = new Set<JsonObject>();
   // A schema that names places in itself may refer to them by name: only the validator can resolve these.
-  if (says(schema, references) && !says(schema, names)) findLost(schema, lost);
+  if (says(schema, references) && !Object.values(schema).some((inner) => says(inner, names)))
+    if (typeof schema.$anchor !== "string" && typeof schema.$dynamicAnchor !== "string")
+      findLost(schema, lost);
   return sound(schema, (node) => lost.has(node)) as JsonObject;
 }
 
@@ -163,7 +165,7 @@ function findCircle(
   trail.add(node);
   const { $ref } = node;
   if (typeof $ref === "string") {
-    const target = pointed(root, $ref);
+    const target = pointed(root, withinRoot(root, $ref));
     if (target === undefined || (isObject(target) && trail.has(target))) lost.add(node);
     else if (isObject(target)) findCircle(root, target, trail, done, lost);
   }
@@ -172,6 +174,13 @@ function findCircle(
       if (isObject(inner)) findCircle(root, inner, trail, done, lost);
   trail.delete(node);
   done.add(node);
+}
+
+/** A reference that begins with the whole schema's own name, without it. */
+function withinRoot({ $id }: JsonObject, ref: string): string {
+  if (typeof $id !== "string" || !ref.startsWith($id)) return ref;
+  const place = ref.slice($id.length);
+  return place === "" ? "#" : place;
 }
 
 /** Whether one of the keywords occurs anywhere in a schema, with a string. */
