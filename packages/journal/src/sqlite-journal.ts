@@ -177,7 +177,6 @@ class WritableJournal implements SqliteJournal {
     try {
       this.#perform("close", () => {
         this.#closed = true;
-        this.#open.closed();
         this.#db.close();
       });
     } finally {
