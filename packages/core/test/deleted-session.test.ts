@@ -52,3 +52,27 @@ it("a run that is driven without a lease fails at its next record, and writes no
   });
   expect(journal.list()).toEqual([]);
 });
+
+it("a reader that comes back with the place it had reached is told that its records are gone, and does not wait for as many new ones", async () => {
+  const journal = memoryJournal();
+  const agent = agentOn(journal);
+  await (await agent.open("s")).send("one");
+  const { length } = journal.read("s");
+  const reached = async (from: number): Promise<unknown> => {
+    const reader = agent.follow("s", { from });
+    const next = reader.next().then(({ value }) => value?.seq);
+    const waits = new Promise((resolve) => setTimeout(resolve, 20, "waits"));
+    return Promise.race([next, waits]).finally(() => void reader.return?.());
+  };
+  expect(await reached(length)).toBe("waits");
+  journal.delete("s");
+  const told = {
+    kind: "storage",
+    message: `session "s" has fewer than the ${length} records behind which it is to be followed: it was deleted, moved or replaced; put it back, or follow it from the beginning`,
+  };
+  await expect(reached(length)).rejects.toMatchObject(told);
+  await (await agent.open("s")).clear();
+  const { length: now } = journal.read("s");
+  await expect(reached(length)).rejects.toMatchObject(told);
+  expect(await reached(now)).toBe("waits");
+});
