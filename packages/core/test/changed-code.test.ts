@@ -154,6 +154,14 @@ describe("a run that continues under changed code", () => {
     expect(shortly(messages)[2]).toMatch(/the tool guarded is not here any more/);
   });
 
+  test("cannot have arguments edited for a tool that is gone, and is told what else can be done", async () => {
+    const { session } = await left({}, { tools: [] });
+    await expect(session.edit(session.pending[0]?.id ?? "", {})).rejects.toThrow(
+      "the tool guarded is not among the agent's tools; the call still waits: deny() or answer() it, or open",
+    );
+    expect(session.pending).toHaveLength(1);
+  });
+
   test("does not run another kind of tool that has its name now: an approval inside a sub-agent approves no call of the agent itself", async () => {
     const child = new Agent({ model: scripted([call("guarded")]), tools: [ask()], ...quick });
     const helper = subAgent({ name: "helper", description: "helps", agent: child });
