@@ -1,6 +1,6 @@
 // A journal on a network drive, where it may be damaged without a word, is warned of. The file system is what its statfs says.
 
-import fs, { mkdtempSync, rmSync, type StatsFs } from "node:fs";
+import fs, { mkdtempSync, rmSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,11 +12,11 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const { statfsSync } = fs;
 const onFileSystem = (stat: () => { type: number }): void => {
-  fs.statfsSync = (() => stat() as StatsFs) as typeof statfsSync;
+  Object.assign(fs, { statfsSync: stat });
   syncBuiltinESMExports();
 };
 afterEach(() => {
-  fs.statfsSync = statfsSync;
+  Object.assign(fs, { statfsSync });
   syncBuiltinESMExports();
   vi.restoreAllMocks();
 });
