@@ -6,11 +6,10 @@
 import { abortSignal } from "../checks/ready-made.ts";
 import { anything, checkGiven, membersOf } from "../checks.ts";
 import { systemClock } from "../clock.ts";
-import { RondoError } from "../errors.ts";
 import type { Journal } from "../journal.ts";
 import type { LogRecord } from "../loop/records.ts";
 import { checkFrom } from "./checks.ts";
-import { asked, readRecords } from "./failure.ts";
+import { asked } from "./failure.ts";
 import { RecordReader } from "./migrations.ts";
 
 export interface FollowOptions {
@@ -35,6 +34,7 @@ export function follow(
   const { from = 0, signal } = options;
   checkFrom(from);
   const reader = new RecordReader(journal, session, from);
+  reader.demandBefore();
   let ready: LogRecord[] = [];
   let taken = 0;
   let news = true;
@@ -66,20 +66,8 @@ export function follow(
     cancel();
   };
 
-  /** Whoever has reached a place has read what was before it. Otherwise it would wait for a new session to have as many, and get the second half of that. */
-  const demandBefore = async (): Promise<void> => {
-    if (from === 0 || (await readRecords(journal, session, from - 1)).length > 0) return;
-    throw new RondoError(
-      "storage",
-      `session ${JSON.stringify(session)} has fewer than the ${from} records behind which it is to be followed: it was deleted, moved or replaced; put it back, or follow it from the beginning`,
-    );
-  };
-
-  let isBehind = false;
   const pull = async (): Promise<IteratorResult<LogRecord, undefined>> => {
     try {
-      if (!isBehind && !over) await demandBefore();
-      isBehind = true;
       while (!over) {
         const record = ready[taken];
         if (record !== undefined) {
