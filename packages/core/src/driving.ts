@@ -31,7 +31,7 @@ export { checkGrant } from "./rules/grants.ts";
 export { alwaysIn, grantLike } from "./session/always-grant.ts";
 export { approvable } from "./session/approvable.ts";
 export { newsOf } from "./session/changes.ts";
-export { notChildOf } from "./session/child-of.ts";
+export { lostChild, notChildOf } from "./session/child-of.ts";
 export { checkContinuable } from "./session/continuable.ts";
 export { type SessionParts, shellOf } from "./session/parts.ts";
 export { answerOf, type SubAgentParts, subAgentOf, waitingIn } from "./sub-agent.ts";

@@ -30,7 +30,7 @@ import type { RunResult } from "./result.ts";
 import { unpricedIn } from "./rules/limits.ts";
 import type { Texts } from "./rules/texts.ts";
 import type { InferOutput, SchemaLike } from "./schema.ts";
-import { OthersSession } from "./session/child-of.ts";
+import { lostChild, OthersSession } from "./session/child-of.ts";
 import { endChild } from "./session/end-child.ts";
 import type { Session } from "./session.ts";
 import type { Permission } from "./tool/effect.ts";
@@ -190,15 +190,10 @@ async function work(
     session = await agent.openChild(child);
   } catch (thrown) {
     if (!isA(OthersSession, thrown)) throw thrown;
-    // Nothing was spent, and the other session's run must not be ended.
-    return new ToolResult(
-      [{ type: "text", text: `Error: ${thrown.message}` }],
-      true,
-      false,
-      [],
-      nothingSpent,
-    );
+    return notStarted(thrown);
   }
+  const lost = session.result === undefined ? lostChild(name, session.id, child) : undefined;
+  if (lost !== undefined) return notStarted(lost);
   const stop = session.subscribe((event) => {
     child.emit(event);
     if (event.type === "approval_request" || event.type === "answer_request")
@@ -250,6 +245,10 @@ async function work(
     stop();
   }
 }
+
+/** Nothing was spent now, and no run must be ended: there is none, or it is another's. */
+const notStarted = ({ message }: RondoError): ToolResult =>
+  new ToolResult([{ type: "text", text: `Error: ${message}` }], true, false, [], nothingSpent);
 
 async function driven(
   session: Session,

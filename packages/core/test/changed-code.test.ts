@@ -154,6 +154,47 @@ describe("a run that continues under changed code", () => {
     expect(shortly(messages)[2]).toMatch(/the tool guarded is not here any more/);
   });
 
+  test("cannot have arguments edited for a tool that is gone, and is told what else can be done", async () => {
+    const { session } = await left({}, { tools: [] });
+    await expect(session.edit(session.pending[0]?.id ?? "", {})).rejects.toThrow(
+      "the tool guarded is not among the agent's tools; the call still waits: deny() or answer() it, or open",
+    );
+    expect(session.pending).toHaveLength(1);
+  });
+
+  test("does not run another kind of tool that has its name now: an approval inside a sub-agent approves no call of the agent itself", async () => {
+    const child = new Agent({ model: scripted([call("guarded")]), tools: [ask()], ...quick });
+    const helper = subAgent({ name: "helper", description: "helps", agent: child });
+    const script = [call("helper", { task: "t" })];
+    const ran: string[] = [];
+    const plain = ask({ name: "helper", execute: () => void ran.push("helper") });
+    const { session, journal } = await left({ tools: [helper], model: scripted(script) }, { tools: [plain] });
+    expect(session.pending[0]?.id).toBe("call_1/call_1");
+    const { messages } = await approve(session);
+    expect(ran).toEqual([]);
+    expect(shortly(messages)[2]).toMatch(
+      /the tool helper was a sub-agent .* and is none any more: it was not run/,
+    );
+    // Nobody is to be asked for what nobody needs any more.
+    expect((await journal.read("s:2.0")).at(-1)).toMatchObject({ type: "run_ended" });
+  });
+
+  test("does not run a sub-agent for a call of a plain tool that had its name", async () => {
+    const child = new Agent({ model: scripted([say("never")]) });
+    const { session } = await left(
+      {},
+      {
+        tools: [
+          subAgent({ name: "guarded", description: "helps", agent: child, inputSchema: { type: "object" } }),
+        ],
+      },
+    );
+    const { messages } = await approve(session);
+    expect(shortly(messages)[2]).toMatch(
+      /the tool guarded was no sub-agent .* and is one now: it was not run/,
+    );
+  });
+
   test("asks the current permission hook, except for calls already awaiting an approval, and no earlier hook", async () => {
     const yesterday: string[] = [];
     const was = { hooks: { afterTool: (view: { name: string }) => void yesterday.push(view.name) } };

@@ -5,8 +5,8 @@
 // database serves as the lock.
 
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { loadSqlite } from "./sqlite/database.ts";
 import { identityOf } from "./sqlite/file.ts";
+import { loadSqlite } from "./sqlite/library.ts";
 
 export class FolderLock {
   readonly #file: string;

@@ -37,6 +37,7 @@ import type { Newest, SessionFiles } from "./jsonl/session.ts";
 import { FileLeases, type StoredLease } from "./leases.ts";
 import { placeOf } from "./location.ts";
 import { makeFolder } from "./make-folder.ts";
+import { warnOfNetwork } from "./network-drive.ts";
 import { openedToRead, refusals } from "./refusals.ts";
 import { isOfOneFile } from "./system-says.ts";
 import { FileWatchers, looksOf, watchFiles } from "./watch-files.ts";
@@ -47,7 +48,7 @@ export interface JsonlJournalOptions extends FileJournalOptions {
    * A larger group gets a file of its own. `null`: never rotate. Default 64 MiB.
    */
   rotateBytes?: number | null;
-  /** Called with what is no error but should be known: a torn tail was cut off, a file cannot be listed. Default: `process.emitWarning`. */
+  /** Called with what is no error but should be known: a torn tail was cut off, a file cannot be listed, the folder is on a network drive. Default: `process.emitWarning`. */
   warn?: (message: string) => void;
 }
 
@@ -61,6 +62,8 @@ const optionChecks = membersOf<JsonlJournalOptions>({
   rotateBytes: orNull(count),
   warn: callable,
 });
+
+const emitWarning = (message: string): void => process.emitWarning(message);
 
 /**
  * The journal in `folder`, which is created if missing (not with `readOnly`). Several processes may use one folder.
@@ -83,6 +86,8 @@ export function jsonlJournal(folder: string | URL, options: JsonlJournalOptions 
     );
   }
   const journal = new FolderJournal(path, busyTimeoutMs, options);
+  const { warn = emitWarning } = options;
+  if (!readOnly) warnOfNetwork(path, path, warn);
   return readOnly ? onlyReading(journal, path) : journal;
 }
 
@@ -128,7 +133,7 @@ class FolderJournal implements JsonlJournal {
   #closed = false;
 
   constructor(folder: string, timeout: number, options: JsonlJournalOptions) {
-    const { now = Date.now, warn = (message) => process.emitWarning(message), blobs, ...bounds } = options;
+    const { now = Date.now, warn = emitWarning, blobs, ...bounds } = options;
     const { rotateBytes = 64 * 2 ** 20 } = options;
     this.#folder = folder;
     this.#sessions = new KnownSessions(folder);

@@ -24,6 +24,7 @@ import { checkGiven, membersOf } from "@rondo/core/checks";
 import { type FileJournal, type FileJournalOptions, fileJournalChecks } from "./file-journal.ts";
 import { FileLeases, type StoredLease } from "./leases.ts";
 import { placeOf } from "./location.ts";
+import { warnOfNetwork } from "./network-drive.ts";
 import { highestFormat } from "./record-format.ts";
 import { openedToRead } from "./refusals.ts";
 import { type Perform, SqliteBlobs, type Transact } from "./sqlite/blobs.ts";
@@ -61,6 +62,7 @@ export function sqliteJournal(file: string | URL, options: SqliteJournalOptions 
   const whyNotWritten = path === ":memory:" ? undefined : checkFile(path, readOnly);
   const whyOnlyRead = readOnly ? openedToRead : whyNotWritten;
   if (whyOnlyRead !== undefined) return onlyReading(path, busyTimeoutMs, whyOnlyRead);
+  if (path !== ":memory:") warnOfNetwork(path, dirname(path), (message) => process.emitWarning(message));
   try {
     return new WritableJournal(path, busyTimeoutMs, options);
   } catch (thrown) {
@@ -177,7 +179,6 @@ class WritableJournal implements SqliteJournal {
     try {
       this.#perform("close", () => {
         this.#closed = true;
-        this.#open.closed();
         this.#db.close();
       });
     } finally {

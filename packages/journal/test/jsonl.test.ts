@@ -304,6 +304,48 @@ describe("a file that a power failure left longer than what was written to it", 
   });
 });
 
+describe("a file that a text tool has written anew", () => {
+  const crlf = (text: string): string => text.replaceAll("\n", "\r\n");
+
+  it.each<[what: string, change: (text: string) => string, warnings: number]>([
+    ["line ends of Windows", crlf, 0],
+    ["a byte order mark", (text) => `\uFEFF${text}`, 0],
+    ["both", (text) => `\uFEFF${crlf(text)}`, 0],
+    ["an empty line at its end", (text) => `${text}\n`, 1],
+    ["an empty line and line ends of Windows", (text) => crlf(`${text}\n`), 1],
+    ["many blank lines at its end", (text) => `${text}${" \t\n".repeat(200_000)}  `, 1],
+  ])("with %s, holds what it held, and goes on", (_what, change, warned) => {
+    const { file } = written(folder, three());
+    writeFileSync(file, change(readFileSync(file, "utf8")));
+    const warnings: string[] = [];
+    const journal = jsonlJournal(folder, { warn: (message) => warnings.push(message) });
+    expect(journal.read("s")).toHaveLength(6);
+    expect(journal.list()).toMatchObject([{ id: "s", length: 6 }]);
+    expect(checkJournal(folder)).toMatchObject({ records: 6 });
+    journal.append("s", 6, sampleRecords(6, 1));
+    expect([journal.read("s").length, warnings.length]).toEqual([7, warned]);
+    expect(checkJournal(folder).findings).toEqual([]);
+    journal.close();
+    expect(jsonlJournal(folder).read("s", 5)).toHaveLength(2);
+  });
+
+  it("while it is open, is read again from its beginning", () => {
+    const { file } = written(folder, three());
+    const journal = jsonlJournal(folder);
+    expect(journal.read("s")).toHaveLength(6);
+    writeFileSync(file, crlf(readFileSync(file, "utf8")));
+    journal.append("s", 6, sampleRecords(6, 1));
+    expect(journal.read("s", 2)).toHaveLength(5);
+    journal.close();
+  });
+
+  it("is damaged by an empty line that another follows", () => {
+    const { file } = written(folder, three());
+    writeFileSync(file, readFileSync(file, "utf8").replace("\n", "\n\n"));
+    expect(refusal(() => jsonlJournal(folder).read("s")).message).toContain("line 2 of the journal");
+  });
+});
+
 describe("a file that is damaged", () => {
   it("by zeros in a line that others follow has lost no tail: what stands behind them is not cut off", () => {
     const { file, ends } = written(folder, three());

@@ -1,11 +1,12 @@
 // One writer among real processes: alive, frozen, killed.
 
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { DatabaseSync } from "node:sqlite";
 import { follow, type LogRecord } from "@rondo/core";
-import { jsonlJournal } from "@rondo/journal";
+import { jsonlJournal, sqliteJournal } from "@rondo/journal";
 import { sampleRecord } from "@rondo/testkit";
 import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { namedJournal } from "./named-journal.ts";
@@ -136,4 +137,29 @@ it("what processes leave that are killed while they take a lease does not pile u
   expect(journal.lease("s", { owner: "me", ttlMs: 1_000 }).token).toBe(1);
   journal.close();
   expect(readdirSync(place).sort()).toEqual(["lock", "s.lease"]);
+});
+
+/** The locks of a process on a file. */
+function locksOn(file: string, pid: number | undefined): string[] {
+  const locks = readFileSync("/proc/locks", "utf8").split("\n");
+  return locks.filter((line) => line.includes(` ${pid} `) && line.includes(`:${statSync(file).ino} `));
+}
+
+describe("two threads of one process on one SQLite file", () => {
+  it("keep its locks: another process cannot take the file for its own while they have it open", async () => {
+    const file = join(folder, "threads.db");
+    const holder = talking("hold-in-threads", [file]);
+    expect(await holder.line()).toBe("open");
+    // SQLite before 3.53 asks only for this lock; later versions also look at the one beside it. Only Linux lists them.
+    if (process.platform === "linux") expect(locksOn(file, holder.program.pid)).not.toEqual([]);
+    const other = new DatabaseSync(file);
+    // Only who has the file alone may change this, and removes the files beside it.
+    expect(() => other.exec("PRAGMA journal_mode = DELETE")).toThrow("database is locked");
+    other.close();
+    holder.say();
+    expect(await holder.line()).toBe("has 2");
+    const journal = sqliteJournal(file);
+    expect(journal.read("s")).toHaveLength(2);
+    journal.close();
+  });
 });

@@ -131,6 +131,37 @@ describe.skipIf(whyNoServer !== undefined)(
       await Promise.all([before.close(), after.close()]);
     });
 
+    it("does not begin a sub-agent again whose session was deleted while it waited", async () => {
+      const asks = tool({
+        name: "asks",
+        description: "asks",
+        inputSchema: { type: "object" },
+        permission: "ask",
+        execute: () => "ran",
+      });
+      const child = new Agent({ model: scripted([call("asks"), say("never")]), tools: [asks] });
+      const helper = subAgent({ name: "helper", description: "helps", agent: child });
+      const model = scripted([call("helper", { task: "t" }), say("Without it, then.")]);
+      const worker = restateWorker({
+        agents: { subject: new Agent({ model, tools: [helper] }) },
+        namespace: "deleted",
+      });
+      await registerNow(worker);
+      const place = { ingress: server.ingress, namespace: "deleted" };
+      const session = restateClient({ ...place, agent: "subject" }).session("s");
+      const { parked } = await session.send("go");
+      const [waiting] = parked?.pending ?? [];
+      const journal = restateJournal(place);
+      await journal.delete(waiting?.child?.session ?? "");
+      const { text, messages } = await session.approve(waiting?.id ?? "");
+      expect(text).toBe("Without it, then.");
+      expect(messages.map(textOf)[2]).toMatch(
+        /the sub-agent helper cannot go on: its session .* was deleted/,
+      );
+      journal.close();
+      await worker.close();
+    });
+
     it("refuses an agent that the worker does not have, and says which there are", async () => {
       const agents = { clerk: new Agent({ model: scripted([say("Hello.")]) }) };
       const worker = restateWorker({ agents, namespace: "mistyped" });

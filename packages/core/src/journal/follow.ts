@@ -13,7 +13,7 @@ import { asked } from "./failure.ts";
 import { RecordReader } from "./migrations.ts";
 
 export interface FollowOptions {
-  /** The first record that is wanted. Default: 0, the whole session. */
+  /** The first record that is wanted: those before it must be there. Default: 0, the whole session. */
   from?: number;
   /** Ends it. So does breaking out of the loop. */
   signal?: AbortSignal;
@@ -34,6 +34,7 @@ export function follow(
   const { from = 0, signal } = options;
   checkFrom(from);
   const reader = new RecordReader(journal, session, from);
+  reader.demandBefore();
   let ready: LogRecord[] = [];
   let taken = 0;
   let news = true;

@@ -88,6 +88,7 @@ export class RecordReader {
   /** Identifies the last record that was read, to notice if another one is in its place. */
   #last: string | undefined;
   #judge: RecordJudge | undefined;
+  #demandsBefore = false;
 
   /**
    * @param from the first record that is wanted
@@ -109,6 +110,21 @@ export class RecordReader {
   }
 
   /**
+   * From now on the records before the first one that is wanted must be there: whoever has reached a place has read them. Otherwise
+   * it would wait for a new session to have as many, and get the second half of that.
+   */
+  demandBefore(): void {
+    this.#demandsBefore = true;
+  }
+
+  #shorter(): RondoError {
+    return new RondoError(
+      "storage",
+      `session ${JSON.stringify(this.#session)} has fewer than the ${this.#at} records behind which it is to be followed: it was deleted, moved or replaced; put it back, or follow it from the beginning`,
+    );
+  }
+
+  /**
    * Returns the records that are new since the last call. It starts with the last record read, to see that it is still
    * there: otherwise a follower of a deleted session would wait for ever, and one of a replaced session would get the
    * second half of another.
@@ -124,6 +140,7 @@ export class RecordReader {
     if (this.#judge !== undefined) return whenThere(this.#readOn(), (records) => this.#take(records));
     return whenThere(this.#before(), (before) => {
       const last = before.at(-1);
+      if (this.#demandsBefore && before.length < this.#at) throw this.#shorter();
       // A reader that waits for a later record has nothing yet to compare with.
       if (last?.seq === this.#at - 1) this.#last = markOf(last);
       this.#judge = new RecordJudge(before.findLast(isStart)?.format, this.#steps, this.#format);

@@ -88,7 +88,14 @@ export class Approvals<Output> {
     // Inside a sub-agent the arguments are checked there, and its model reads what is wrong.
     if (view.child !== undefined) return this.#pass(view, { answer: "edit", args });
     const tool = this.#parts.resolved.tools.get(view.name);
-    if (tool === undefined) throw invalidRequest(`the tool ${view.name} is not among the agent's tools`);
+    if (tool === undefined) {
+      const gone = `the tool ${view.name} is not among the agent's tools`;
+      throw invalidRequest(
+        misfit === "told"
+          ? gone
+          : `edit: ${gone}; the call still waits: deny() or answer() it, or open the session with an agent that has the tool`,
+      );
+    }
     const check = await checkArgs(tool, args);
     // The call still waits, so that the caller can correct the arguments.
     if (!check.ok && misfit === "refused")

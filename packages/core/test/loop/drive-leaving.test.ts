@@ -257,7 +257,7 @@ describe("a driver that drains at once", () => {
 
 describe("a sub-agent whose records are refused", () => {
   test("ends its parent's drive: what that does could not be stored either", async () => {
-    const { tool, contexts } = heldTool();
+    const { tool, contexts } = heldTool({ agent: { maxDepth: 2 } });
     const agents = { tools: [toolOf("write", { effect: "idempotent", agent: { maxDepth: 2 } })] };
     const { driver, model, end } = await begun({ with: [tool] }, agents);
     await model.answers(calling("write"));
@@ -273,7 +273,7 @@ describe("a sub-agent of a drained driver", () => {
   const agents = { tools: [toolOf("write", { effect: "idempotent", agent: { maxDepth: 2 } })] };
 
   test("is told of the drain, until it is taken back", async () => {
-    const { tool, contexts } = heldTool();
+    const { tool, contexts } = heldTool({ agent: { maxDepth: 2 } });
     const { driver, model } = await begun({ with: [tool] }, agents);
     await model.answers(calling("write"));
     const heard: boolean[] = [];
@@ -289,7 +289,7 @@ describe("a sub-agent of a drained driver", () => {
   });
 
   test("gets the answers to its calls", async () => {
-    const { tool, contexts } = heldTool();
+    const { tool, contexts } = heldTool({ agent: { maxDepth: 2 } });
     const { driver, model } = await begun({ with: [tool] }, agents);
     await model.answers(calling("write"));
     const heard: unknown[] = [];

@@ -658,6 +658,7 @@ describe("an abandoned sub-agent", () => {
     const ended: string[] = [];
     const gone = Promise.withResolvers<undefined>();
     const { tool, settle } = heldTool({
+      agent: { maxDepth: 1 },
       endChild: ({ session }) => {
         ended.push(session);
         return gone.promise;

@@ -32,6 +32,8 @@ const startedChild: ChildCall = {
   told: 0,
 };
 
+const asSubAgent = (tool: Tool): Tool => ({ ...tool, agent: { maxDepth: 3 } });
+
 describe("a call", () => {
   const running = callOf("5.0", { startedAt: 1, args: { at: 1 } });
   const state = acting([callOf("5.1"), running]);
@@ -84,6 +86,22 @@ describe("a call", () => {
       code: "unknown_tool",
     });
     expect(posted).toStrictEqual([{ type: "tool_finished", call: "5.0", result: gone }]);
+  });
+
+  test("does not run if the tool of its name is a sub-agent now, or is none any more, and says so", async () => {
+    const { tool, contexts } = heldTool();
+    const was = begun(tool, acting([{ ...running, child: startedChild }]));
+    const is = begun(asSubAgent(tool));
+    await come();
+    const refused = (why: string): unknown[] => {
+      const text = `Error: the tool write ${why}: it was not run.`;
+      return [
+        { type: "tool_finished", call: "5.0", result: result(text, { isError: true, code: "unknown_tool" }) },
+      ];
+    };
+    expect(contexts).toStrictEqual([]);
+    expect(was.posted).toStrictEqual(refused("was a sub-agent when it was called, and is none any more"));
+    expect(is.posted).toStrictEqual(refused("was no sub-agent when it was called, and is one now"));
   });
 
   test("that throws has the error as its result, or a fixed text and a warning", async () => {
@@ -191,7 +209,7 @@ describe("a call", () => {
     ] as const) {
       const waits = new ChildWaits(pending, nothingSpent, left);
       const at = acting([{ ...running, child: startedChild }]);
-      const { posted } = begun({ ...echo("write"), execute: () => waits }, at);
+      const { posted } = begun({ ...asSubAgent(echo("write")), execute: () => waits }, at);
       await come();
       expect(posted).toStrictEqual([{ ...fact, ...more }]);
     }
@@ -200,7 +218,7 @@ describe("a call", () => {
   test("that is a sub-agent notifies its parent as long as it is wanted", async () => {
     const at = acting([{ ...running, child: startedChild }]);
     const { tool, contexts, settle } = heldTool();
-    const { posted, told, ongoing, is } = begun(tool, at);
+    const { posted, told, ongoing, is } = begun(asSubAgent(tool), at);
     await come();
     const child = contexts[0]?.child;
     child?.emit({ type: "step_start", step: 1 });
@@ -218,7 +236,7 @@ describe("a call", () => {
 
   test("that is a sub-agent and has returned no longer notifies", async () => {
     const { tool, contexts, settle } = heldTool();
-    const { told } = begun(tool, acting([{ ...running, child: startedChild }]));
+    const { told } = begun(asSubAgent(tool), acting([{ ...running, child: startedChild }]));
     await come();
     await settle("done");
     contexts[0]?.child?.emit({ type: "step_start", step: 1 });
@@ -228,7 +246,7 @@ describe("a call", () => {
   test("that is a sub-agent gets its answers, and is told of a drain or its end", async () => {
     const { tool, contexts } = heldTool();
     const at = acting([{ ...running, child: startedChild }]);
-    const { ongoing } = begun(tool, at);
+    const { ongoing } = begun(asSubAgent(tool), at);
     await come();
     const heard: unknown[] = [];
     contexts[0]?.child?.onAnswer((one) => heard.push(one));

@@ -4,8 +4,9 @@
 // checksum covers everything after it. CRC-32 finds what disks and crashes do (cut, zeroed, flipped bytes) at more than
 // a gigabyte per second; against somebody who edits the file no checksum inside it helps. A line counts once its line
 // feed is there. Bytes after the last line feed were never acknowledged: a torn tail. A power failure may also leave a
-// hole of zero bytes in the last line, and zero bytes behind it: that is a torn tail, too. A file that was rotated ends
-// in a seal, {"crc":"…","seq":120,"next":2}; the session continues in the next file.
+// hole of zero bytes in the last line, and zero bytes behind it: that is a torn tail, too. So are blank lines at the end,
+// which an editor added; line ends of Windows and a byte order mark change no line, and are read over. A file that was
+// rotated ends in a seal, {"crc":"…","seq":120,"next":2}; the session continues in the next file.
 
 import { readSync } from "node:fs";
 import { crc32 } from "node:zlib";
@@ -116,15 +117,18 @@ export function scan(file: number, from: Place, size: number, visit: (line: Line
       rest = rest.length === 0 ? chunk.subarray(0, got) : Buffer.concat([rest, chunk.subarray(0, got)]);
       continue;
     }
-    const bytes = rest.subarray(0, end);
+    const bytes = lineIn(rest.subarray(0, end), offset);
     const after = offset + end + 1;
     const place = { line: number, offset, seq };
     const opened = open(bytes);
     const said = "why" in opened ? opened : meaning(opened.value, place, after);
     if ("why" in said) {
       // A crash may have lost a page in the middle of the last line, and left the file longer than what was written to it: JSON
-      // contains no zero bytes.
-      const isLast = bytes.includes(0) && isBlank(rest.subarray(end + 1)) && isBlankFrom(file, read, size);
+      // contains no zero bytes. Nor is there anything in blank lines, if nothing follows them.
+      const isLast =
+        (bytes.includes(0) || isBlank(bytes)) &&
+        isBlank(rest.subarray(end + 1)) &&
+        isBlankFrom(file, read, size);
       if (isLast) return { end: place, torn: size - offset };
       return { end: place, torn: 0, damage: { line: number, seq, why: said.why } };
     }
@@ -139,9 +143,22 @@ export function scan(file: number, from: Place, size: number, visit: (line: Line
   return { end: { line: number, offset, seq }, torn: Math.max(0, size - offset) };
 }
 
-const isBlank = (bytes: Uint8Array): boolean => bytes.every((byte) => byte === 0);
+const mark = Buffer.from("\uFEFF");
 
-/** Whether the rest of a file is nothing but zero bytes. */
+/** A line without what text tools put around it: a byte order mark, and the first half of a line end of Windows. */
+function lineIn(bytes: Buffer, offset: number): Buffer {
+  const from = offset === 0 && bytes.subarray(0, mark.length).equals(mark) ? mark.length : 0;
+  const to = bytes.at(-1) === 13 ? bytes.length - 1 : bytes.length;
+  return from === 0 && to === bytes.length ? bytes : bytes.subarray(from, to);
+}
+
+/** Zero bytes, line ends, spaces and tabs. */
+export const isBlankByte = (byte: number): boolean =>
+  byte === 0 || byte === 10 || byte === 13 || byte === 32 || byte === 9;
+
+const isBlank = (bytes: Uint8Array): boolean => bytes.every(isBlankByte);
+
+/** Whether the rest of a file is blank. */
 function isBlankFrom(file: number, from: number, size: number): boolean {
   const chunk = Buffer.allocUnsafe(Math.max(0, Math.min(chunkBytes, size - from)));
   for (let at = from; at < size; ) {

@@ -8,7 +8,7 @@ import { existsSync, fstatSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { parsedJson, type SessionInfo } from "@rondo/core";
 import { withKnownFile } from "./files.ts";
-import { type Line, scan } from "./lines.ts";
+import { isBlankByte, type Line, scan } from "./lines.ts";
 import { nameOf, segmentName } from "./names.ts";
 
 type Group = (Line & { what: "group" })["records"];
@@ -110,8 +110,27 @@ export function idOf(file: number): string | undefined {
   return id;
 }
 
+/** The size of a file without the blank lines at its end. */
+function sizeWithoutBlank(file: number, size: number, least: number): number {
+  const piece = Buffer.alloc(4096);
+  for (let from = size; from > least; ) {
+    const want = Math.min(piece.length, from - least);
+    from -= want;
+    readSync(file, piece, 0, want, from);
+    const last = piece.subarray(0, want).findLastIndex((byte) => !isBlankByte(byte));
+    if (last < 0) continue;
+    // The line feed is the next byte, or the one after it.
+    const after = from + last + 1;
+    const got = readSync(file, piece, 0, 2, after);
+    const feed = piece.subarray(0, got).indexOf(10);
+    return feed < 0 ? size : Math.min(size, after + feed + 1);
+  }
+  return size;
+}
+
 /** The records of the last whole group, searched for from the end. */
-function lastGroup(file: number, size: number, least: number): Group | undefined {
+function lastGroup(file: number, whole: number, least: number): Group | undefined {
+  const size = sizeWithoutBlank(file, whole, least);
   let from = size;
   let tail: Buffer = Buffer.alloc(0);
   while (from > least) {

@@ -1,10 +1,11 @@
-// The room of the connection: loads node:sqlite lazily, opens the file, creates its tables.
+// The room of the connection: opens the file, creates its tables.
 
 import { closeSync, existsSync, openSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { RondoError } from "@rondo/core";
 import { codeIn, codes } from "./errors.ts";
 import { applicationId, checkVersion } from "./file.ts";
+import { loadSqlite, pragma } from "./library.ts";
 import { migrateTables, tables, tablesVersion } from "./tables.ts";
 
 /** Opens the database and creates the tables if there are none. Throws SQLite's own errors; the caller words them. */
@@ -44,10 +45,6 @@ export function openDatabase(file: string, busyTimeoutMs: number): DatabaseSync 
   }
 }
 
-function pragma(db: DatabaseSync, name: "application_id" | "user_version"): number {
-  return Number(db.prepare(`PRAGMA ${name}`).get()?.[name]);
-}
-
 export function isBlank(db: DatabaseSync): boolean {
   if (pragma(db, "application_id") !== 0) return false;
   return db.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get() === undefined;
@@ -70,24 +67,4 @@ function useWal(db: DatabaseSync, busyTimeoutMs: number): void {
 /** Blocks the thread for a moment, as SQLite's own waits do, so that another process can finish. */
 export function pause(): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
-}
-
-/** Lazily, because importing a journal must cost nothing; quietly, because Node 22 warns that the module is experimental. */
-export function loadSqlite(): typeof DatabaseSync {
-  const { emitWarning } = process;
-  const quieter = (warning: string | Error, ...rest: unknown[]): void => {
-    if (String(warning).includes("SQLite")) return;
-    Reflect.apply(emitWarning, process, [warning, ...rest]);
-  };
-  process.emitWarning = quieter;
-  try {
-    const sqlite = process.getBuiltinModule("node:sqlite");
-    if (sqlite !== undefined) return sqlite.DatabaseSync;
-  } finally {
-    process.emitWarning = emitWarning;
-  }
-  throw new RondoError(
-    "invalid_request",
-    `journals in files need Node 22.18 or newer; this is Node ${process.versions.node}, which has no node:sqlite`,
-  );
 }

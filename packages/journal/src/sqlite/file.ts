@@ -1,7 +1,7 @@
-// The room of the file: examines a file before SQLite touches it.
+// The room of the file: examines a file before SQLite may write to it.
 //
-// A foreign file must not change by a byte. SQLite cannot promise that (opening a database in WAL mode creates files
-// beside it, closing it may rewrite it), so the header is first read with plain file calls.
+// A foreign file must not change by a byte. SQLite cannot promise that when it opens a file to write (in WAL mode it creates
+// files beside it, and closing may rewrite it), so the header is first read from what it takes for a file that nobody changes.
 
 import {
   accessSync,
@@ -14,8 +14,12 @@ import {
   statSync,
 } from "node:fs";
 import { dirname } from "node:path";
+import type { DatabaseSync } from "node:sqlite";
+import { pathToFileURL } from "node:url";
 import { messageOf, RondoError } from "@rondo/core";
 import { makeFolder } from "../make-folder.ts";
+import { codeIn } from "./errors.ts";
+import { loadSqlite, pragma } from "./library.ts";
 import { tablesVersion } from "./tables.ts";
 
 /** Device and inode of the file at a path, to tell it from a later one there; undefined when there is none. */
@@ -29,18 +33,11 @@ export const isCut = (file: string): boolean => statSync(file, { throwIfNoEntry:
 
 const identityIn = ({ dev, ino }: Pick<Stats, "dev" | "ino">): string => `${dev}/${ino}`;
 
-/** Files that this process has open as journals: identity to number of connections. */
-const open = new Map<string, number>();
+const headerBytes = 100;
 
-/** Notes that this process opened a journal on the file. @returns a function that notes the close */
-export function nowOpen(identity: string | undefined): () => void {
-  if (identity === undefined) return () => {};
-  open.set(identity, (open.get(identity) ?? 0) + 1);
-  return () => {
-    const left = (open.get(identity) ?? 1) - 1;
-    if (left > 0) open.set(identity, left);
-    else open.delete(identity);
-  };
+interface Header {
+  application: number;
+  version: number;
 }
 
 /** "Rond", in the header of every file of ours. */
@@ -81,10 +78,9 @@ export function checkFile(file: string, onlyRead: boolean = false): string | und
       whyOnlyRead = `${path} cannot be read and written (${messageOf(thrown)}); ${remedyFor(thrown)}`;
       if (isBlank) refuse(whyOnlyRead, thrown);
     }
-    // POSIX drops all of a process's locks on a file when any of its descriptors for that file is closed. SQLite in another
-    // process could then take the file for its own, and remove the files beside it. So an open file is not opened again here.
-    if (isBlank || open.has(identityIn(stat))) return whyOnlyRead;
-    const header = headerOf(file);
+    if (isBlank) return whyOnlyRead;
+    // SQLite takes a file without a whole header for an empty one.
+    const header = stat.size < headerBytes ? undefined : headerOf(file);
     if (header === undefined) return refuse("it is not a SQLite database; name another file");
     if (header.application !== applicationId)
       refuse("it is a SQLite database of another application; name another file");
@@ -122,9 +118,32 @@ export function checkVersion(file: string, version: number): void {
     );
 }
 
-/** From the first 100 bytes, as SQLite's file format lays them out. */
-function headerOf(file: string): { application: number; version: number } | undefined {
-  const header = Buffer.alloc(100);
+/**
+ * What the header says, read by SQLite. POSIX drops all of a process's locks on a file when any of its descriptors for that
+ * file is closed, and then SQLite in another process takes the file for its own, and removes the files beside it. Only SQLite
+ * knows what this process has open, in any of its threads, and closes its descriptor after that.
+ * @returns undefined for what is no database
+ */
+function headerOf(file: string): Header | undefined {
+  const address = pathToFileURL(realpathSync(file));
+  // Neither locks the file, nor makes any beside it.
+  address.searchParams.set("immutable", "1");
+  let db: DatabaseSync | undefined;
+  try {
+    db = new (loadSqlite())(address, { readOnly: true });
+    return { application: pragma(db, "application_id"), version: pragma(db, "user_version") };
+  } catch (thrown) {
+    // It may still be ours, and damaged.
+    if (codeIn(thrown) !== undefined) return damagedHeaderOf(file);
+    throw thrown;
+  } finally {
+    db?.close();
+  }
+}
+
+/** From the first 100 bytes, as SQLite's file format lays them out: for a file that SQLite cannot read, and so nobody has open as a journal. */
+function damagedHeaderOf(file: string): Header | undefined {
+  const header = Buffer.alloc(headerBytes);
   const handle = openSync(file, "r");
   try {
     let got = 0;

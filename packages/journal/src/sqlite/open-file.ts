@@ -5,7 +5,7 @@
 import { realpathSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
 import { RondoError } from "@rondo/core";
-import { identityOf, isCut, nowOpen } from "./file.ts";
+import { identityOf, isCut } from "./file.ts";
 
 /** The file of an open database; for one in memory, every check passes. */
 export class OpenFile {
@@ -15,7 +15,6 @@ export class OpenFile {
   readonly #real: string;
   readonly #identity: string | undefined;
   readonly #beside: string | undefined;
-  readonly #noLongerOpen: () => void;
 
   constructor(db: DatabaseSync, file: string) {
     this.#db = db;
@@ -25,7 +24,6 @@ export class OpenFile {
     // The first query opens -wal and -shm, which then stay as long as any connection is open.
     db.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get();
     this.#beside = this.#file && besideOf(this.#real);
-    this.#noLongerOpen = nowOpen(this.#identity);
   }
 
   /** @param so the consequence for the caller, as a sentence @throws RondoError `storage` when the file was removed or replaced */
@@ -63,10 +61,6 @@ export class OpenFile {
   /** The real path, with symlinks resolved. */
   get place(): string {
     return this.#real;
-  }
-
-  closed(): void {
-    this.#noLongerOpen();
   }
 }
 

@@ -13,8 +13,9 @@ import type { FileJournal } from "../file-journal.ts";
 import { refusals } from "../refusals.ts";
 import { FileWatchers, looksOf, watchFiles } from "../watch-files.ts";
 import { hasTexts, textIn, textQuery } from "./blobs.ts";
-import { isBlank, loadSqlite, pause } from "./database.ts";
+import { isBlank, pause } from "./database.ts";
 import { sqliteError } from "./errors.ts";
+import { loadSqlite } from "./library.ts";
 import { Sessions } from "./sessions.ts";
 
 /** A value that changes when the journal does. */

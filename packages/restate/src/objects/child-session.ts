@@ -18,6 +18,7 @@ import {
 } from "@rondo/core";
 import {
   answerOf,
+  lostChild,
   notChildOf,
   pendingIn,
   readInput,
@@ -52,6 +53,8 @@ export async function driveChild(
     (before, begun) => {
       const { run } = before;
       if (run === undefined) {
+        foreign = lostChild(name, ctx.key, request);
+        if (foreign !== undefined) return { refused: foreign };
         failed = begun.failed;
         if (begun.input === undefined) return { facts: [], drives: false };
         const started = runStarted(worker.agentAt(path).resolved, begun.about, before, {
@@ -69,7 +72,7 @@ export async function driveChild(
     },
     (waiting) => tellParent(ctx, worker, request, waiting),
   );
-  // Another session of that name: nothing was spent, and nothing of it must be ended.
+  // Another session of that name, or none any more: nothing was spent, and nothing of it must be ended.
   if (foreign !== undefined) return finished(request, at, `Error: ${foreign.message}`, true, request.told);
   // It could not be continued, and is left as it is. As for any child left behind, it is made sure that it ends.
   const lost = error?.kind === "storage" ? { lost: error.toJSON() } : {};

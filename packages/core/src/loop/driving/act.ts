@@ -67,6 +67,16 @@ export async function act(
   }
 }
 
+/** Why the tool of a call's name is not the one that the call was judged for: what was approved, inside a sub-agent or of the agent, was not this. */
+export function whyGone({ child }: Call, tool: Tool | undefined): string | undefined {
+  if (tool === undefined) return "is not here any more";
+  if (child !== undefined && tool.agent === undefined)
+    return "was a sub-agent when it was called, and is none any more: it was not run";
+  if (child === undefined && tool.agent !== undefined)
+    return "was no sub-agent when it was called, and is one now: it was not run";
+  return undefined;
+}
+
 /** A call that was answered goes on where it asked; any other begins. */
 function run(tool: Tool, args: never, question: Question | undefined, context: ToolContext): unknown {
   if (question?.answer === undefined) return tool.execute(args, context);

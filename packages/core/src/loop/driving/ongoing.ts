@@ -19,7 +19,7 @@ import { placeOf } from "../folding/same-model.ts";
 import { offeredTools } from "../offered-tools.ts";
 import type { CallKey, CallResult, Fact } from "../records.ts";
 import { type Call, callIn, isThinking, type Run, type RunState, type State, withRun } from "../state.ts";
-import { act, checkCalls, type Failures } from "./act.ts";
+import { act, checkCalls, type Failures, whyGone } from "./act.ts";
 import { type Answered, askHook, askKey } from "./ask-hooks.ts";
 import { type Capping, cappingOf } from "./capping.ts";
 import { Children } from "./children.ts";
@@ -161,8 +161,9 @@ export class OngoingWork {
       this.#driving.post({ type: "tool_finished", call: key, result });
       return;
     }
-    if (tool === undefined) {
-      const text = `Error: the tool ${call.name} is not here any more.`;
+    const gone = whyGone(call, tool);
+    if (tool === undefined || gone !== undefined) {
+      const text = `Error: the tool ${call.name} ${gone}.`;
       const result = {
         content: [{ type: "text" as const, text }],
         isError: true,
