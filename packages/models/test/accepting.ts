@@ -13,7 +13,7 @@ import { googleGenerativeAi } from "../src/codecs/google-generative-ai.ts";
 import { openaiChat } from "../src/codecs/openai-chat.ts";
 import { openaiResponses } from "../src/codecs/openai-responses.ts";
 
-interface Provider {
+export interface Provider {
   codec: Codec;
   model: string;
   compat?: { [quirk: string]: Json };
@@ -23,7 +23,7 @@ interface Provider {
 export const providers: { readonly [name: string]: Provider } = {
   anthropic: {
     codec: anthropicMessages,
-    model: "m",
+    model: "claude-sonnet-5",
     check: (body) => checkAnthropicRequest(JSON.parse(body)),
   },
   bedrock: {
@@ -52,22 +52,22 @@ const look: ToolDefinition = {
   inputSchema: { type: "object", properties: { at: { type: "string" } } },
 };
 
-/** The body of the request for a conversation. */
-export function requestOf(
-  name: string,
-  messages: readonly Message[],
-  tools: ToolDefinition[] = [look],
-): string {
+/** The body of a request. */
+export function bodyOf(name: string, request: ModelRequest): string {
   const { codec, model, compat } = providers[name] as Provider;
-  const request: ModelRequest = { messages, tools, toolChoice: "auto", settings: {} };
   const origin = { api: codec.api, provider: name, model };
   const target = { origin, facts: {}, ...(compat === undefined ? {} : { compat }) };
   return codec.encoder(target).encode(request).body;
 }
 
-/** What a provider would refuse in the request for a conversation. */
-export const problems = (
-  name: string,
-  messages: readonly Message[],
-  tools?: ToolDefinition[],
-): readonly unknown[] => (providers[name] as Provider).check(requestOf(name, messages, tools));
+/** What a provider would refuse in a request. */
+export const problemsIn = (name: string, request: ModelRequest): readonly unknown[] =>
+  (providers[name] as Provider).check(bodyOf(name, request));
+
+/** The request for a conversation. */
+export const requestFor = (messages: readonly Message[], tools: ToolDefinition[] = [look]): ModelRequest => ({
+  messages,
+  tools,
+  toolChoice: "auto",
+  settings: {},
+});

@@ -6,7 +6,6 @@ import {
   type CompactionSettings,
   compactionSettings,
   emptyLedger,
-  type Json,
   type Message,
   type ModelRequest,
   type Part,
@@ -15,54 +14,9 @@ import {
   type ToolDefinition,
   userText,
 } from "@rondo/core";
-import {
-  checkAnthropicRequest,
-  checkBedrockRequest,
-  checkGoogleRequest,
-  checkOpenaiChatRequest,
-  checkOpenaiResponsesRequest,
-} from "@rondo/testkit/wire";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { Codec } from "../src/codec.ts";
-import { anthropicMessages } from "../src/codecs/anthropic-messages.ts";
-import { bedrockConverse } from "../src/codecs/bedrock-converse.ts";
-import { googleGenerativeAi } from "../src/codecs/google-generative-ai.ts";
-import { openaiChat } from "../src/codecs/openai-chat.ts";
-import { openaiResponses } from "../src/codecs/openai-responses.ts";
-
-interface Provider {
-  codec: Codec;
-  model: string;
-  check(body: string): readonly unknown[];
-  compat?: { [quirk: string]: Json };
-}
-
-const providers: { [name: string]: Provider } = {
-  anthropic: {
-    codec: anthropicMessages,
-    model: "claude-sonnet-5",
-    check: (body) => checkAnthropicRequest(JSON.parse(body)),
-  },
-  bedrock: {
-    codec: bedrockConverse,
-    model: "anthropic.claude-sonnet-4",
-    check: (body) => checkBedrockRequest(JSON.parse(body)),
-  },
-  google: {
-    codec: googleGenerativeAi,
-    model: "gemini-3-pro",
-    check: (body) => checkGoogleRequest(body, { needsSignatures: true }),
-  },
-  openai: { codec: openaiChat, model: "m", check: (body) => checkOpenaiChatRequest(body) },
-  mistral: {
-    codec: openaiChat,
-    model: "m",
-    compat: { idForm: "mistral9", bridgeToolUser: true, noAssistantLast: true },
-    check: (body) => checkOpenaiChatRequest(body, { mistral: true }),
-  },
-  responses: { codec: openaiResponses, model: "m", check: (body) => checkOpenaiResponsesRequest(body) },
-};
+import { type Provider, problemsIn, providers } from "./accepting.ts";
 
 const look: ToolDefinition = {
   name: "look",
@@ -119,16 +73,6 @@ function conversation(name: string, rows: typeof turns extends fc.Arbitrary<infe
   });
 }
 
-function problems(name: string, request: ModelRequest): readonly unknown[] {
-  const { codec, model, check, compat } = providers[name] as Provider;
-  const target = {
-    origin: { api: codec.api, provider: name, model },
-    facts: {},
-    ...(compat === undefined ? {} : { compat }),
-  };
-  return check(codec.encoder(target).encode(request).body);
-}
-
 const formats: CompactionSettings[] = [
   compactionSettings(),
   compactionSettings({ keepShare: 0 }),
@@ -151,7 +95,7 @@ describe.each(Object.keys(providers))("for %s", (name) => {
         const answers: string[] = [];
         for (let call = 0; call < plan.calls; call += 1) {
           const request = summaryRequest(history, plan, call, answers, emptyLedger, settings);
-          expect(problems(name, request)).toEqual([]);
+          expect(problemsIn(name, request)).toEqual([]);
           answers.push(reply);
         }
         const made = assemble(history, plan, answers, emptyLedger, settings, estimator);
@@ -166,7 +110,7 @@ describe.each(Object.keys(providers))("for %s", (name) => {
           toolChoice: "auto",
           settings: {},
         };
-        expect(problems(name, request)).toEqual([]);
+        expect(problemsIn(name, request)).toEqual([]);
       }),
       { numRuns: 150 },
     );

@@ -25,7 +25,7 @@ import { bedrockConverse } from "../src/codecs/bedrock-converse.ts";
 import { googleGenerativeAi } from "../src/codecs/google-generative-ai.ts";
 import { openaiChat } from "../src/codecs/openai-chat.ts";
 import { openaiResponses } from "../src/codecs/openai-responses.ts";
-import { providers, requestOf } from "./accepting.ts";
+import { bodyOf, providers, requestFor } from "./accepting.ts";
 
 const protocols: [string, Codec, (reply: Reply) => Rendered, string][] = [
   ["Anthropic Messages", anthropicMessages, renderAnthropic, "claude"],
@@ -230,7 +230,7 @@ describe.each(Object.keys(providers))("a conversation", (name) => {
     fc.assert(
       fc.property(conversation, (turns) => {
         const given = [userText("begin"), ...turns.flatMap(withOwnIds)];
-        const { texts, args } = sentIn(parsedJson(requestOf(name, repairHistory(given))));
+        const { texts, args } = sentIn(parsedJson(bodyOf(name, requestFor(repairHistory(given)))));
         const all = texts.join("\u0000");
         for (const message of given)
           for (const part of message.content)

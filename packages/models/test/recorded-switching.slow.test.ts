@@ -13,7 +13,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { findRecordings } from "../../../scripts/recorded/corpus.ts";
 import { decode } from "../../../scripts/recorded/said.ts";
-import { problems, providers } from "./accepting.ts";
+import { problemsIn, providers, requestFor } from "./accepting.ts";
 
 const corpus = process.env.RONDO_CORPUS;
 const there = corpus !== undefined && existsSync(corpus);
@@ -108,7 +108,7 @@ describe("a conversation of recorded answers, from any providers in turn", () =>
       fc.property(conversation, (given) => {
         const messages = repairHistory(given);
         expect(isPaired(messages)).toBe(true);
-        expect(problems(name, messages, toolsOf(messages))).toEqual([]);
+        expect(problemsIn(name, requestFor(messages, toolsOf(messages)))).toEqual([]);
       }),
       { numRuns: 2000 },
     );

@@ -10,7 +10,7 @@ import {
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { repairPolicy } from "../src/repair/policies.ts";
-import { problems, providers } from "./accepting.ts";
+import { problemsIn, providers, requestFor } from "./accepting.ts";
 
 const words = fc.constantFrom("hello", "find it", "  spaced  ", "ünï😀", "done", "cut \ud83d", "{}");
 const origins = fc.constantFrom(
@@ -114,7 +114,7 @@ describe.each(Object.keys(providers))("any damaged history, repaired, for %s", (
       fc.property(conversation, damage, (history, all) => {
         const repaired = repairHistory(damaged(history, all));
         expect(isPaired(repaired)).toBe(true);
-        expect(problems(name, repaired)).toEqual([]);
+        expect(problemsIn(name, requestFor(repaired))).toEqual([]);
       }),
       { numRuns: 300 },
     );
@@ -125,7 +125,7 @@ describe.each(Object.keys(providers))("any damaged history, repaired, for %s", (
       fc.property(conversation, damage, (history, all) => {
         const repaired = repairHistory(damaged(history, all), repairPolicy(name));
         expect(isPaired(repaired)).toBe(true);
-        expect(problems(name, repaired)).toEqual([]);
+        expect(problemsIn(name, requestFor(repaired))).toEqual([]);
       }),
       { numRuns: 150 },
     );
