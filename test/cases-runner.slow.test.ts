@@ -242,8 +242,8 @@ describe("what is not known makes a case fail, by name", () => {
     ["a member of an input", { given: { inputs: [{ scanner: "grep_tool", mood: 1 }] } }, "inputs[].mood"],
     [
       "a member of a repeated text",
-      { given: { history: [{ role: "user", text_repeat: { unit: "x", times: 3 } }] } },
-      "repeated text.times",
+      { given: { history: [{ role: "user", text_repeat: { unit: "x", mood: 3 } }] } },
+      "repeated text.mood",
     ],
     [
       "a member of thinking",

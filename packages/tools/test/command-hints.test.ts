@@ -152,7 +152,7 @@ test("a command whose time is up is told how a server is used", async () => {
 
 test("a server that was left running is told how one is used", async () => {
   expect(await told("sleep 30 & echo started")).toContain(
-    "[a server has to be started and used in one command]",
+    "; a server has to be started and used in one command]",
   );
 });
 

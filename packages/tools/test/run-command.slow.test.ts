@@ -606,7 +606,9 @@ test("without a sandbox, what a command left running is named", async () => {
     // Only once it is itself: until then it still bears the shell's name.
     command: `setsid sleep ${seconds} & until grep -qs sleep /proc/$!/comm; do :; done; echo done`,
   });
-  expect(answer.text).toMatch(/\[it had left 1 process running, now ended: sleep \(\d+\)\]$/);
+  expect(answer.text).toMatch(
+    /\[it had left 1 process running, now ended: sleep \(\d+\); a server has to be started and used in one command\]$/,
+  );
   expect(() => execFileSync("sh", ["-c", `ps -ef | grep -F 'sleep ${seconds}' | grep -v grep`])).toThrow();
 });
 

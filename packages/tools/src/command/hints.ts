@@ -9,8 +9,6 @@ interface Ending {
   code: number | null;
   signal: string | null;
   timedOutMs: number | undefined;
-  /** What it left running. */
-  leftovers: readonly unknown[];
 }
 
 /** Commands that change their own shell alone, which ends with them. */
@@ -31,7 +29,7 @@ export function whoseExit(command: string): string {
 }
 
 /** Notes on an outcome. */
-export function hintsOf(command: string, { code, signal, stderr, leftovers, timedOutMs }: Ending): string[] {
+export function hintsOf(command: string, { code, signal, stderr, timedOutMs }: Ending): string[] {
   const outline = outlineOf(command);
   const notes: string[] = [];
   if (code === 0 && outline?.last !== undefined && forItsShell.has(outline.last))
@@ -44,7 +42,6 @@ export function hintsOf(command: string, { code, signal, stderr, leftovers, time
     notes.push(
       `/bin/sh does not read ${outline.misread.join(", ")} as bash does: if that was meant, use bash -c`,
     );
-  if (leftovers.length > 0) notes.push("a server has to be started and used in one command");
   if (timedOutMs !== undefined)
     notes.push(
       "if it was at work, give it more time with timeoutMs; a server does not end: start it with & in the command that uses it",

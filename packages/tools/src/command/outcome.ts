@@ -40,7 +40,7 @@ export function told(outcome: Outcome, command: string): string {
   pieces.push(`[${how}; ${outcome.confined}]`, ...hintsOf(command, outcome));
   if (outcome.leftovers.length > 0)
     pieces.push(
-      `[it had left ${counted(outcome.leftovers.length, "process", "processes")} running, now ended: ${named(outcome.leftovers)}]`,
+      `[it had left ${counted(outcome.leftovers.length, "process", "processes")} running, now ended: ${named(outcome.leftovers)}; a server has to be started and used in one command]`,
     );
   if (outcome.taken.length > 0)
     pieces.push(
