@@ -13,8 +13,9 @@ export function makeFolder(path: string, mode?: number): void {
     make(path, mode);
   } catch (thrown) {
     const above = dirname(path);
-    if (!isMissing(thrown) || above === path || existsSync(above)) throw thrown;
-    makeFolder(above, mode);
+    if (!isMissing(thrown) || above === path) throw thrown;
+    // If it is there now, another process has just made it: the folder in it is tried once more.
+    if (!existsSync(above)) makeFolder(above, mode);
     make(path, mode);
   }
 }

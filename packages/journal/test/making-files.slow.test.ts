@@ -25,3 +25,18 @@ it("three processes make, write and close five hundred files at once, and none i
     rmSync(folder, { recursive: true, force: true });
   }
 });
+
+it("three processes open journals in a thousand folders that none of them has made yet, and each finds them made", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "rondo-journal-"));
+  try {
+    const programs = ["a", "b", "c"].map((me) => start("make-folders", [folder, me]));
+    const ends = programs.map((program) => ended(program));
+    await Promise.all(programs.map((program) => once(program.stdout, "data")));
+    for (const program of programs) program.stdin.write("go\n");
+    for (const outcome of await Promise.all(ends)) expect(outcome).toMatchObject({ code: 0, stderr: "" });
+    expect(readdirSync(folder)).toHaveLength(1000);
+    expect(readdirSync(join(folder, "999"))).toEqual(["a", "b", "c"]);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
