@@ -12,19 +12,20 @@ interface ExactJson {
 }
 
 const exact = JSON as unknown as ExactJson;
+/** More digits than a double holds for certain. */
+const longDigits = /\d{16}/;
 /** Where a call's arguments are a JSON value. */
 const places = /"(?:(?:arguments|args|input)"\s*:\s*\{|partialArgs"\s*:\s*\[)/;
 
 /** Like JSON.parse, but every integer too large for a double is written back with its original digits. */
 export function parseDigits(text: string): Json {
-  return parsedJson(text, exact.rawJSON === undefined || !/\d{16}/.test(text) ? JSON.parse : withDigits);
+  return parsedJson(text, exact.rawJSON !== undefined && longDigits.test(text) ? withDigits : JSON.parse);
 }
 
 /** Like JSON.parse, but integers too large for a double keep their digits within a call's arguments, for `rawArgs`. */
 export function parseExact(text: string): Json {
   if (!places.test(text)) return JSON.parse(text) as Json;
-  const value = parseDigits(text);
-  return /\d{16}/.test(text) ? asNumbers(value, isArguments) : value;
+  return longDigits.test(text) ? asNumbers(parseDigits(text), isArguments) : parsedJson(text);
 }
 
 const withDigits = (text: string): Json =>

@@ -34,6 +34,20 @@ function unending(name: string): { tool: Tool; asked: Promise<void> } {
   return { tool: tool({ name, description: name, inputSchema: { type: "object" }, execute }), asked };
 }
 
+/** A sub-agent whose call waits for an approval, and a model that calls it once. */
+function waitsBelow(): { model: ReturnType<typeof scripted>; helper: Tool } {
+  const asks = tool({
+    name: "asks",
+    description: "asks",
+    inputSchema: { type: "object" },
+    permission: "ask",
+    execute: () => "ran",
+  });
+  const child = new Agent({ model: scripted([call("asks"), say("never")]), tools: [asks] });
+  const helper = subAgent({ name: "helper", description: "helps", agent: child });
+  return { model: scripted([call("helper", { task: "t" }), say("Without it, then.")]), helper };
+}
+
 describe("the driver of core, on SQLite", () => {
   for (const { name, run } of testDriver({
     name: "sqlite",
@@ -92,16 +106,7 @@ describe.skipIf(whyNoServer !== undefined)(
       it(name, run);
 
     it("tells the model of a sub-agent that waited and is gone with the code of today, as a process does", async () => {
-      const asks = tool({
-        name: "asks",
-        description: "asks",
-        inputSchema: { type: "object" },
-        permission: "ask",
-        execute: () => "ran",
-      });
-      const child = new Agent({ model: scripted([call("asks"), say("never")]), tools: [asks] });
-      const helper = subAgent({ name: "helper", description: "helps", agent: child });
-      const model = scripted([call("helper", { task: "t" }), say("Without it, then.")]);
+      const { model, helper } = waitsBelow();
       const before = restateWorker({
         agents: { subject: new Agent({ model, tools: [helper] }) },
         namespace: "gone",
@@ -132,16 +137,7 @@ describe.skipIf(whyNoServer !== undefined)(
     });
 
     it("does not begin a sub-agent again whose session was deleted while it waited", async () => {
-      const asks = tool({
-        name: "asks",
-        description: "asks",
-        inputSchema: { type: "object" },
-        permission: "ask",
-        execute: () => "ran",
-      });
-      const child = new Agent({ model: scripted([call("asks"), say("never")]), tools: [asks] });
-      const helper = subAgent({ name: "helper", description: "helps", agent: child });
-      const model = scripted([call("helper", { task: "t" }), say("Without it, then.")]);
+      const { model, helper } = waitsBelow();
       const worker = restateWorker({
         agents: { subject: new Agent({ model, tools: [helper] }) },
         namespace: "deleted",

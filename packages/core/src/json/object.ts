@@ -20,6 +20,13 @@ export function ownMember<Value>(
   return object !== undefined && Object.hasOwn(object, name) ? object[name] : undefined;
 }
 
+/** Sets an own member. A key that a model wrote is data, also `__proto__`. */
+export function setOwn(object: JsonObject, key: string, value: Json): void {
+  if (key === "__proto__")
+    Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
+  else object[key] = value;
+}
+
 /** The class of an object: `Map`, `Readable`; `Object` if it has none. */
 export function classOf(value: object): string {
   const named = Object.prototype.toString.call(value).slice(8, -1);

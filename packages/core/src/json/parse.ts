@@ -5,6 +5,7 @@
 // return other records than it was given. Such keys are rare: other keys stand in for them while the text is parsed.
 
 import type { Json, JsonObject } from "../message.ts";
+import { setOwn } from "./object.ts";
 
 /** The last escape in a key, and the end of the key. */
 const escapedKey = /\\(?:u[\da-fA-F]{4}|[^u])[^"\\]*"\s*:/;
@@ -65,7 +66,7 @@ function withOwnKeys(value: Json, prefix: string, keys: readonly string[]): Json
     const named: JsonObject = {};
     for (const name of names) {
       const own = name.startsWith(prefix) ? keys[Number(name.slice(prefix.length))] : undefined;
-      put(named, own ?? name, one[name] as Json);
+      setOwn(named, own ?? name, one[name] as Json);
     }
     return named;
   };
@@ -76,13 +77,8 @@ function withOwnKeys(value: Json, prefix: string, keys: readonly string[]): Json
       if (typeof inner !== "object" || inner === null) continue;
       const own = renamed(inner);
       // A value without such keys may be frozen: it is not assigned to.
-      if (own !== inner) put(holder as JsonObject, name, own);
+      if (own !== inner) setOwn(holder as JsonObject, name, own);
       left.push(own);
     }
   return whole[0] as Json;
-}
-
-/** Defines the member instead of assigning it: `__proto__` is a name like any other. */
-function put(object: JsonObject, name: string, value: Json): void {
-  Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
 }

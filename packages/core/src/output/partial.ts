@@ -4,6 +4,7 @@
 // is linear in the text, in whatever pieces it arrives. The value so far is always correct: a string may still grow; a
 // number, `true` or a key appears only when it is complete. Text before the first bracket counts as prose.
 
+import { setOwn } from "../json/object.ts";
 import type { Json, JsonObject } from "../message.ts";
 
 /** The type of a value while it arrives: any member may be missing, any string or list incomplete. */
@@ -238,11 +239,4 @@ function plainEnd(piece: string, from: number): number {
   let at = from;
   while (at < piece.length && piece[at] !== '"' && piece[at] !== "\\") at += 1;
   return at;
-}
-
-/** A key that a model wrote is data, also `__proto__`. */
-function setOwn(object: JsonObject, key: string, value: Json): void {
-  if (key === "__proto__")
-    Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
-  else object[key] = value;
 }

@@ -4,12 +4,12 @@
 // what a hook makes of a result afterwards does not matter. Only an answer that would end the run is held up: at a limit the run
 // lands all the same.
 
-import { type Check, checkGiven, membersOf, needed, text, whole } from "../checks.ts";
+import { type Check, checkGiven, membersOf, text, whole } from "../checks.ts";
 import type { CallResult } from "../loop/records.ts";
 import type { Call, Turn } from "../loop/state.ts";
 import { hasText } from "../message.ts";
 import { onResults } from "./call-results.ts";
-import { missingTool } from "./named-tools.ts";
+import { missingTool, toolNames } from "./named-tools.ts";
 import type { Judgement, Rule } from "./rule.ts";
 
 interface Memory {
@@ -33,13 +33,8 @@ interface MustCallOptions {
   note?: string;
 }
 
-const isName = (value: unknown): boolean => typeof value === "string" && value !== "";
-const names = needed(
-  "the name of a tool, or a list of names,",
-  (value) => isName(value) || (Array.isArray(value) && value.length > 0 && value.every(isName)),
-);
 const ownOptions: Check = membersOf<{ tools: string | readonly string[] } & MustCallOptions>(
-  { tools: names, max: whole, note: text },
+  { tools: toolNames, max: whole, note: text },
   ["tools"],
 );
 

@@ -3,11 +3,11 @@
 // A call counts once its result is no error, as in mustCall. Only calls of this run count, whatever the conversation held
 // before. The other calls of the same answer get their results first.
 
-import { type Check, checkGiven, membersOf, needed, oneOf } from "../checks.ts";
+import { type Check, checkGiven, membersOf, oneOf } from "../checks.ts";
 import type { CallResult } from "../loop/records.ts";
 import type { Call } from "../loop/state.ts";
 import { onResults } from "./call-results.ts";
-import { missingTool } from "./named-tools.ts";
+import { missingTool, toolNames } from "./named-tools.ts";
 import type { Decision, Rule } from "./rule.ts";
 
 interface StopAfterOptions {
@@ -18,13 +18,8 @@ interface StopAfterOptions {
 /** The tool that was called with success, once there is one. */
 type Memory = string | undefined;
 
-const isName = (value: unknown): boolean => typeof value === "string" && value !== "";
-const names = needed(
-  "the name of a tool, or a list of names,",
-  (value) => isName(value) || (Array.isArray(value) && value.length > 0 && value.every(isName)),
-);
 const ownOptions: Check = membersOf<{ tools: string | readonly string[] } & StopAfterOptions>(
-  { tools: names, onLimit: oneOf("land", "stop") },
+  { tools: toolNames, onLimit: oneOf("land", "stop") },
   ["tools"],
 );
 
