@@ -4,7 +4,7 @@
 // Types are structural: no SDK is imported. An SDK retries by itself unless told not to, and two layers of retries
 // multiply: each request is sent with `maxRetries: 0`.
 
-import type { Json, JsonObject, Model, ModelIo } from "@rondo/core";
+import { type JsonObject, type Model, type ModelIo, parsedJson } from "@rondo/core";
 import type { Frame, WireRequest } from "./codec.ts";
 import type { LazyCodec, ProviderOptions, Send } from "./model-options.ts";
 import { createModel } from "./provider.ts";
@@ -86,12 +86,12 @@ function sendOver(create: (body: JsonObject, options: SdkCallOptions) => Promise
     const headers = Object.fromEntries(
       Object.entries(wire.headers).filter(([name]) => name.toLowerCase() !== "content-type"),
     );
-    const given = await create(JSON.parse(wire.body) as JsonObject, {
+    const given = await create(parsedJson<JsonObject>(wire.body), {
       signal: io.signal,
       headers,
       maxRetries: 0,
     });
-    return isIterable(given) ? framesOf(given) : { whole: JSON.parse(JSON.stringify(given)) as Json };
+    return isIterable(given) ? framesOf(given) : { whole: parsedJson(JSON.stringify(given)) };
   };
 }
 

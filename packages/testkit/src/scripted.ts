@@ -14,6 +14,7 @@ import {
   type ModelIo,
   type ModelRequest,
   type Origin,
+  parsedJson,
   RondoError,
   type Settings,
   type ToolChoice,
@@ -283,5 +284,5 @@ const short = (text: string): string => clipped(text, 80);
 
 /** A copy as plain JSON: what the loop changes afterwards does not change what was seen. */
 function snapshot(request: ModelRequest): SeenRequest {
-  return JSON.parse(JSON.stringify({ ...request, messages: [...request.messages] })) as SeenRequest;
+  return parsedJson<SeenRequest>(JSON.stringify({ ...request, messages: [...request.messages] }));
 }

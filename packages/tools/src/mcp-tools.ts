@@ -11,6 +11,7 @@ import {
   type Json,
   type JsonObject,
   type Permission,
+  parsedJson,
   type Tool,
   tool,
   toolResult,
@@ -116,14 +117,14 @@ const schemaIn = (given: unknown): JsonObject =>
 
 /** A digest of what the server says of a tool, in whatever order it says it. */
 function versionOf({ name, description, inputSchema, annotations }: McpTool): string {
-  const said = JSON.parse(
+  const said = parsedJson(
     JSON.stringify([
       name,
       description ?? null,
       inputSchema === undefined ? null : schemaIn(inputSchema),
       annotations ?? null,
     ]),
-  ) as Json;
+  );
   return createHash("sha256").update(canonical(said)).digest("hex");
 }
 
@@ -131,5 +132,5 @@ function versionOf({ name, description, inputSchema, annotations }: McpTool): st
 function seen(schema: JsonObject): JsonObject {
   const text = JSON.stringify(schema);
   const without = withoutTags(text);
-  return without === text ? schema : JSON.parse(without);
+  return without === text ? schema : parsedJson<JsonObject>(without);
 }

@@ -3,7 +3,7 @@
 // A part from `toAiSdk` carries its origin and opaque data under `rondo` in its provider metadata; the AI SDK keeps that
 // and sends it back with the prompt. In the other direction a part's provider metadata is its opaque data.
 
-import type { JsonObject, Opaque, Origin } from "@rondo/core";
+import { type JsonObject, type Opaque, type Origin, parsedJson } from "@rondo/core";
 import { objectIn } from "../json-values.ts";
 import { asRecord } from "./finish-and-usage.ts";
 import type { ByProvider } from "./spec.ts";
@@ -43,7 +43,7 @@ export function carried(options: unknown): Carried {
 /** Provider metadata as opaque data: a copy in plain JSON. Undefined if there is none. */
 export function opaqueOf(metadata: unknown): Opaque | undefined {
   if (Object.keys(objectIn(metadata) ?? {}).length === 0) return undefined;
-  return JSON.parse(JSON.stringify(metadata)) as JsonObject;
+  return parsedJson<JsonObject>(JSON.stringify(metadata));
 }
 
 /** Opaque data as provider options again: only what is under a provider's name. */

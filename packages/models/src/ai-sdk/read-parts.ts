@@ -11,6 +11,7 @@ import {
   type JsonObject,
   type ModelEvent,
   type Origin,
+  parsedJson,
   type RondoError,
 } from "@rondo/core";
 import { isCommentary } from "../answer/blocks.ts";
@@ -286,7 +287,7 @@ function bytesOf(data: unknown): string | undefined {
 }
 
 function plain(value: unknown): Json {
-  return (JSON.parse(JSON.stringify(value ?? null)) ?? null) as Json;
+  return parsedJson(JSON.stringify(value ?? null));
 }
 
 const asObject = (value: unknown): JsonObject => objectIn(value) ?? {};

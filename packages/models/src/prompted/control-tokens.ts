@@ -91,7 +91,7 @@ function neutralisedTool(tool: ToolDefinition): ToolDefinition {
   const told = JSON.stringify([tool.description, tool.inputSchema]);
   const clean = neutralised(told);
   if (clean === told) return tool;
-  const [description, inputSchema] = JSON.parse(clean) as [string, JsonObject];
+  const [description, inputSchema] = parsedJson<[string, JsonObject]>(clean);
   return { ...tool, description, inputSchema };
 }
 

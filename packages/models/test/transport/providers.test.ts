@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import Anthropic from "@anthropic-ai/sdk";
-import { type Model, userText } from "@rondo/core";
+import { type Message, type Model, userText } from "@rondo/core";
 import { SignatureV4 } from "@smithy/signature-v4";
 import OpenAI from "openai";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -445,6 +445,25 @@ describe("an official client as the transport", () => {
         const client = new OpenAI({ apiKey: "k", baseURL: `${url}/v1` });
         expect(await says(fromOpenaiClient(client, "gpt-5.2", { protocol }))).toBe("hello");
       });
+  });
+
+  it("is given the keys of arguments as they are, whatever V8 has read before", async () => {
+    const args = { a: 1, '"': 2 };
+    const origin = { api: "anthropic-messages", provider: "anthropic", model: "claude-sonnet-5" };
+    const stop = { kind: "tool_use", wire: "tool_use" } as const;
+    const call = { type: "tool_call", id: "c1", name: "f", args, rawArgs: JSON.stringify(args) } as const;
+    const messages: Message[] = [
+      userText("hi"),
+      { role: "assistant", content: [call], origin, stop },
+      { role: "tool", callId: "c1", name: "f", content: [{ type: "text", text: "done" }], isError: false },
+    ];
+    await withServer(answering("anthropic"), async ({ url, seen }) => {
+      const client = new Anthropic({ apiKey: "k", baseURL: url });
+      // Read last, so that V8 takes the quotation mark for a backslash.
+      JSON.parse('{"a":[],"\\\\":0}');
+      await fromAnthropicClient(client, "claude-sonnet-5").call({ ...request, messages }, watch());
+      expect(seen[0]?.body).toContain('"input":{"a":1,"\\"":2}');
+    });
   });
 
   it("gets no retries of its own, and its error is read as the response it came from", async () => {

@@ -13,6 +13,7 @@ import {
   type JsonObject,
   type LeaseState,
   type LogRecord,
+  parsedJson,
   RecordReader,
   RondoError,
   reduceAll,
@@ -74,7 +75,7 @@ const sameOptions = (one: State["options"], other: State["options"]): boolean =>
   canonical(plain(one)) === canonical(plain(other));
 
 /** Options as they come out of a record. */
-const plain = (options: State["options"]): JsonObject => JSON.parse(JSON.stringify(options)) as JsonObject;
+const plain = (options: State["options"]): JsonObject => parsedJson<JsonObject>(JSON.stringify(options));
 
 /** Whose run is driven, and how. */
 interface Wanted {

@@ -8,6 +8,7 @@ import {
   type ContentPart,
   isSameOrigin,
   type Message,
+  parsedJson,
   type SystemMessage,
 } from "@rondo/core";
 import type { Target } from "../../codec.ts";
@@ -311,7 +312,7 @@ export function isThinkingLost(messages: readonly WireMessage[]): boolean {
 /** Trims the end: a request may not end in the assistant's white space. */
 function trimmed(blocks: readonly Block[]): readonly Block[] {
   const last = blocks.at(-1);
-  const block = last === undefined ? undefined : objectIn(JSON.parse(last.json));
+  const block = last === undefined ? undefined : objectIn(parsedJson(last.json));
   const text = block?.text;
   if (last === undefined || typeof text !== "string" || text.trimEnd() === text) return blocks;
   return [...blocks.slice(0, -1), { ...last, json: jsonOf({ ...block, text: text.trimEnd() }) }];

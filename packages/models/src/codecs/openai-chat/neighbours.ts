@@ -2,15 +2,15 @@
 //
 // An answer that ends in calls is followed by their results, so only one without calls has a neighbour.
 
-import type { Json, JsonObject } from "@rondo/core";
+import { type Json, type JsonObject, parsedJson } from "@rondo/core";
 import { jsonOf } from "../../json-values.ts";
 import type { ChatPiece } from "./messages.ts";
 
 /** Both answers in one message; undefined if the first must stay as it is. */
 export function joinedAnswers(first: ChatPiece, second: ChatPiece): ChatPiece | undefined {
-  const before = JSON.parse(first.json) as JsonObject;
+  const before = parsedJson<JsonObject>(first.json);
   if (before.tool_calls !== undefined || before.audio !== undefined) return undefined;
-  const after = JSON.parse(second.json) as JsonObject;
+  const after = parsedJson<JsonObject>(second.json);
   const content = joinedContent(before.content ?? "", after.content ?? "");
   return { ...second, json: jsonOf({ ...before, ...after, content }) };
 }
