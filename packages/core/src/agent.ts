@@ -85,6 +85,7 @@ export class Agent<Output = unknown> {
           session = one;
           return hear;
         }),
+      rejectsAsItEnds: true,
       context: () => session?.context(),
     });
   }

@@ -314,6 +314,7 @@ export class Session<Output = unknown> {
     checkGiven(streamArgument, { act }, "stream");
     return runStream<Output>(this.#parts.resolved.options.output?.schema, {
       start: (hear, { signal }) => streamed(this, act, hear, signal),
+      rejectsAsItEnds: false,
       context: () => this.context(),
     });
   }

@@ -231,13 +231,15 @@ export interface RunStream<Output = unknown> extends AsyncIterable<RondoEvent> {
 interface Streamed<Output> {
   /** Starts it; `hear` gets its live events, and the controller's signal aborts it. */
   start(hear: Listener, controller: AbortController): Promise<RunResult<Output>>;
+  /** Whether a rejection after `run_end` only repeats what that event says (an abort, an error): the stream just ends then. */
+  rejectsAsItEnds: boolean;
   context(): ContextAccount | undefined;
 }
 
 /** Starts a run, and returns it as a stream. @param schema of its typed output */
 export function runStream<Output>(
   schema: JsonObject | undefined,
-  { start, context }: Streamed<Output>,
+  { start, rejectsAsItEnds, context }: Streamed<Output>,
 ): RunStream<Output> {
   const controller = new AbortController();
   const queue = new EventQueue<RondoEvent>(() => controller.abort("the reader broke off"), joinDeltas);
@@ -246,14 +248,13 @@ export function runStream<Output>(
   let told = false;
   const result = start((event) => {
     // Later events, such as those of an abandoned tool, do not change that.
-    told ||= event.type === "run_end";
+    told ||= rejectsAsItEnds && event.type === "run_end";
     partial.hear(event);
     queue.push(event);
   }, controller);
   result.finally(() => partial.end()).catch(() => {});
   result.then(
     () => queue.end(),
-    // If `run_end` was emitted, the stream just ends; otherwise the run's rejection is also an error of the stream.
     (thrown: unknown) => (told ? queue.end() : queue.fail(thrown)),
   );
   return {

@@ -311,6 +311,22 @@ describe("a stream of what a session does", () => {
     await expect(stream[Symbol.asyncIterator]().next()).rejects.toThrow('no call "c9" waits');
   });
 
+  test("rejects as its function does although the run before was heard to end", async () => {
+    const session = await new Agent({ model: scripted([stall(), say("one")]) }).open("s");
+    void session.send("1");
+    session.abort();
+    const stream = session.stream(async () => {
+      await session.settled();
+      return session.approve("c9");
+    });
+    const heard: string[] = [];
+    const reading = (async () => {
+      for await (const event of stream) heard.push(event.type);
+    })();
+    await expect(reading).rejects.toThrow('no call "c9" waits');
+    expect(heard).toContain("run_end");
+  });
+
   test("refuses a task, and a function that does not return what it has started", async () => {
     const { session, id } = await waiting(say("It is paid."));
     expect(() => session.stream("hello" as never)).toThrow("() => session.send(task)");
