@@ -238,7 +238,7 @@ export class Session<Output = unknown> {
   }
 
   /**
-   * Takes back a queued message, whoever sent it.
+   * Takes back a queued message, whoever sent it. Resolves once the journal has that.
    * @returns whether it was still queued: false if it was delivered or taken back before, or if there is no such message
    */
   async withdraw(id: string): Promise<boolean> {
@@ -246,8 +246,7 @@ export class Session<Output = unknown> {
     const looking = this.#driving.lookAgain();
     if (looking !== undefined) await looking;
     if (!this.queued.some((one) => one.id === id)) return false;
-    this.#driving.post({ type: "withdrawn", id });
-    await this.#driving.written();
+    await this.#driving.store({ type: "withdrawn", id });
     return true;
   }
 

@@ -1,9 +1,10 @@
 // A disk that takes its time: nothing leaves the process, and nothing starts, before what says so is kept.
 
-import { Agent, type Journal, type Lease, type LogRecord, memoryJournal } from "@rondo/core";
-import { call, say, scripted } from "@rondo/testkit";
+import { Agent, type Journal, type Lease, type LogRecord, memoryJournal, type Session } from "@rondo/core";
+import { call, say, scripted, stall } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
-import { deferred, echo } from "./support.ts";
+import { Gates, hastyClock, turns } from "./programs/gates.ts";
+import { deferred, echo, quick } from "./support.ts";
 
 describe("messages sent one after the other while nobody drives", () => {
   /** A journal whose first groups take the longest, as over a network. */
@@ -142,4 +143,100 @@ test("while a group is being written no model is called and no tool runs, and al
   expect((await running).end?.reason).toBe("completed");
   expect([model.calls, ran]).toEqual([2, 1]);
   expect(inner.read("s").at(-1)?.type).toBe("run_ended");
+});
+
+describe("what is asked for while the model is busy", () => {
+  /** A session whose model is busy; its journal takes no group until it is let, and may refuse the next one. */
+  async function busy() {
+    const memory = memoryJournal();
+    let gate: Promise<void> | undefined;
+    const journal: Journal = {
+      ...memory,
+      append: (...group) =>
+        gate === undefined ? memory.append(...group) : gate.then(() => memory.append(...group)),
+    };
+    const model = scripted([stall()]);
+    const tools = [echo("press", { permission: "ask" })];
+    const session = await new Agent({ model, tools, journal, ...quick }).open("s");
+    const running = session.send("go").catch(() => {});
+    session.followUp("one", "m");
+    await session.allow({ id: "old", tool: "press" });
+    await expect.poll(() => model.calls).toBe(1);
+    await turns(3);
+    const { promise, resolve, reject } = deferred();
+    gate = promise;
+    return {
+      session,
+      running,
+      let: resolve,
+      refuse: reject,
+      kept: () => memory.read("s").map(({ type }) => type),
+    };
+  }
+
+  const asked = {
+    withdrawn: (session: Session) => session.withdraw("m"),
+    allowed: (session: Session) => session.allow({ tool: "press" }),
+    revoked: (session: Session) => session.revoke("old"),
+  };
+
+  test.each(["withdrawn", "allowed", "revoked"] as const)("is %s once the journal has it", async (type) => {
+    const { session, running, kept, ...gate } = await busy();
+    const before = kept().length;
+    let had: string[] | undefined;
+    const asking = asked[type](session).then(() => {
+      had = kept().slice(before);
+    });
+    await turns(20);
+    expect(had).toBeUndefined();
+    gate.let();
+    await asking;
+    expect(had).toContain(type);
+    session.abort();
+    await running;
+  });
+
+  test.each(["withdrawn", "allowed", "revoked"] as const)(
+    "is not said to be %s if the journal refuses that",
+    async (type) => {
+      const { session, running, kept, refuse } = await busy();
+      const asking = asked[type](session);
+      refuse(new Error("the disk is full"));
+      await expect(asking).rejects.toThrow("the disk is full");
+      await running;
+      expect(kept().slice(-1)).not.toContain(type);
+    },
+  );
+});
+
+test("a message and an abort that come when a drain has given up waiting are stored before it resolves", async () => {
+  const memory = memoryJournal();
+  const gates = new Gates();
+  const journal: Journal = {
+    ...memory,
+    append: (...group) => gates.pass().then(() => memory.append(...group)),
+  };
+  const session = await new Agent({ model: scripted([stall()]), journal, clock: hastyClock() }).open("s");
+  const running = session.send("go");
+  await turns(3);
+  // An empty group: whether the session is as it was read.
+  gates.open(0);
+  await turns(3);
+  let kept: string[] | undefined;
+  const drained = session.drain({ withinMs: 0 }).then(() => {
+    kept = memory.read("s").map(({ type }) => type);
+  });
+  session.steer("one");
+  gates.open(0);
+  // The drain stops waiting while the first message is being written.
+  await turns(6);
+  session.steer("two");
+  session.abort("enough");
+  while (kept === undefined) {
+    gates.openAll();
+    await turns(1);
+  }
+  await drained;
+  expect(kept).toEqual(["run_started", "queued", "delivered", "queued", "abort_asked"]);
+  expect((await running).end).toBeUndefined();
 });

@@ -60,3 +60,6 @@ export type Action =
 
 /** The action that appends these facts. */
 export const record = (...facts: Fact[]): Action & { do: "record" } => ({ do: "record", facts });
+
+/** An action after which the loop goes on. */
+export type Deed = Exclude<Action, { do: "done" | "park" }>;

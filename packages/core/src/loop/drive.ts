@@ -9,11 +9,12 @@ import { longestWait, SteadyClock } from "../clock.ts";
 import { RondoError, toRondoError } from "../errors.ts";
 import type { RondoEvent } from "../events.ts";
 import { frozen } from "../json/copy.ts";
-import type { Action } from "./action.ts";
+import type { Action, Deed } from "./action.ts";
 import type { BroughtResult } from "./child-facts.ts";
 import { untilWake } from "./deciding/consulting.ts";
 import { announce } from "./driving/announce.ts";
 import { Groups } from "./driving/groups.ts";
+import { held } from "./driving/held.ts";
 import { modelStarted, summaryStarted, toolsStarted } from "./driving/intents.ts";
 import { type Arriving, isOutcome, isOutsideFact, isVoid, timely } from "./driving/late-results.ts";
 import { nextOrEnd } from "./driving/next-or-end.ts";
@@ -24,9 +25,6 @@ import type { CallKey, Fact, LogRecord } from "./records.ts";
 import { reduce } from "./reduce.ts";
 import { Prefix } from "./request/prefix.ts";
 import { inFlight, type State, withRun } from "./state.ts";
-
-/** An action after which the loop goes on. */
-type Deed = Exclude<Action, { do: "done" | "park" }>;
 
 export class Driver {
   readonly #shell: Shell;
@@ -87,6 +85,11 @@ export class Driver {
     return this.#mailbox;
   }
 
+  /** Facts that `run` did not take, because it was left at once. Returns them once; without that the next `run` takes them. */
+  takeMail(): Fact[] {
+    return this.#mailbox.splice(0);
+  }
+
   /** Continues from the journal's state, whoever wrote it. Facts of this driver that the journal lacks are dropped. */
   startFrom(state: State): void {
     this.#state = state;
@@ -145,6 +148,15 @@ export class Driver {
     return this.#groups.settled();
   }
 
+  /** Resolves once a fact that is posted while the driver runs is durable; never if it cannot be. @param waits whether it is not appended yet */
+  durable(waits: () => boolean): Promise<void> {
+    let end: number | undefined;
+    return this.#groups.reached(() => {
+      if (!waits()) end ??= this.#state.seq;
+      return end;
+    });
+  }
+
   /** Writes a result that arrives when the driver no longer runs, if that is still possible: nobody would see a rejection. */
   #keepLate(fact: Arriving): void {
     if (this.#groups.failed !== undefined) return;
@@ -168,7 +180,7 @@ export class Driver {
       await this.#groups.settled();
       for (;;) {
         this.#stirred = false;
-        this.#takeMail();
+        this.#appendMail();
         const action = nextOrEnd(this.#state, this.#shell.rules);
         if (action.do === "done" || action.do === "park") {
           await this.#groups.flush();
@@ -293,7 +305,7 @@ export class Driver {
   }
 
   /** All of them: a listener may abort or steer, and what comes next is decided only after that. */
-  #takeMail(): void {
+  #appendMail(): void {
     for (let fact = this.#mailbox.shift(); fact !== undefined; fact = this.#mailbox.shift()) this.#take(fact);
   }
 
@@ -324,7 +336,7 @@ export class Driver {
   /** Starts work once the records before it are durable. What arrived meanwhile is appended first, so that nothing starts after an abort. */
   #onceDurable(start: () => void): Promise<void> | undefined {
     const go = (): void => {
-      this.#takeMail();
+      this.#appendMail();
       if (this.#leaving !== "now") start();
     };
     const flushed = this.#groups.flush();
@@ -382,20 +394,3 @@ export class Driver {
     if (ranOut && until !== undefined && clock.now() >= until) this.#append([{ type: "woke" }]);
   }
 }
-
-/** During a drain nothing is started: the driver waits for what is in flight instead. */
-function held(action: Deed): Deed {
-  if (!startsWork.has(action.do)) return action;
-  return { do: "wait", ...("until" in action ? { until: action.until } : {}) };
-}
-
-/** The actions that start work. */
-const startsWork: ReadonlySet<Action["do"]> = new Set<Action["do"]>([
-  "call_model",
-  "summarise",
-  "start_tools",
-  "reconcile",
-  "end_children",
-  "check_output",
-  "run_hook",
-]);

@@ -149,8 +149,7 @@ export class Approvals<Output> {
     checkGiven(givenBy, { by }, "allow");
     const given = this.#grant(grant);
     this.#given.add(given.id);
-    this.#driving.post({ type: "allowed", grant: given, ...(by === undefined ? {} : { by }) });
-    await this.#driving.written();
+    await this.#driving.store({ type: "allowed", grant: given, ...(by === undefined ? {} : { by }) });
     return given;
   }
 
@@ -162,8 +161,7 @@ export class Approvals<Output> {
     if (looking !== undefined) await looking;
     if (!isKnown())
       throw invalidRequest(`no grant ${JSON.stringify(id)} was given in session ${this.#parts.id}`);
-    this.#driving.post({ type: "revoked", id, ...(by === undefined ? {} : { by }) });
-    await this.#driving.written();
+    await this.#driving.store({ type: "revoked", id, ...(by === undefined ? {} : { by }) });
   }
 
   #grant(grant: Omit<Grant, "id"> & { id?: string }): Grant {

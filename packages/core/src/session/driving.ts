@@ -176,6 +176,23 @@ export class Driving<Output> {
     else drive.held.push(fact);
   }
 
+  /**
+   * Posts a fact that does not start a drive, and resolves when it is in the journal.
+   * @throws RondoError why it could not be stored
+   */
+  async store(fact: Fact): Promise<void> {
+    const drive = this.#drive;
+    // What fails with the drive is written after it, if it can be.
+    const over = drive?.result.then(
+      () => {},
+      () => {},
+    );
+    this.post(fact);
+    if (over !== undefined)
+      await Promise.race([this.#driver.durable(() => this.unwritten.includes(fact)), over]);
+    await this.#outside.written();
+  }
+
   /** Posts a late result. Like a message it waits while records are read or a drive begins; if it cannot be stored, it is dropped. */
   #postLate(fact: Fact): void {
     try {
@@ -261,6 +278,8 @@ export class Driving<Output> {
     const cancel = this.#parts.clock.after(Math.min(withinMs, longestWait), () => this.#driver.leaveNow());
     try {
       await drive.result.catch(() => {});
+      // Messages that came too late for this drive: the process may exit next.
+      await this.#outside.written().catch((thrown) => this.#outside.giveBack(thrown));
     } finally {
       cancel();
     }
@@ -279,11 +298,6 @@ export class Driving<Output> {
     await this.#drive?.result.catch(() => {});
     await this.#outside.written(lastTaken);
     if (this.#drive !== undefined) await this.settled();
-  }
-
-  /** Resolves when everything posted while no run was driven is in the journal. */
-  written(): Promise<void> {
-    return this.#outside.written();
   }
 
   /** The drive itself: one stretch, and another as long as the run parks while a caller wants it driven. */
@@ -333,7 +347,7 @@ export class Driving<Output> {
       begun();
       const how = await this.#driver.run();
       // What has arrived is still written under the lease; what arrives from here on waits until it is released.
-      drive.held = [];
+      drive.held = this.#driver.takeMail();
       await this.#driver.settled();
       return how;
     } finally {

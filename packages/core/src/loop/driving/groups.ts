@@ -20,6 +20,8 @@ export class Groups {
   #writing: Promise<void> | undefined;
   /** The last record that the journal has acknowledged, since `startAt`. */
   kept: LogRecord | undefined;
+  /** Called whenever the journal has acknowledged a group, until they return true. */
+  #watchers: (() => boolean)[] = [];
 
   constructor(journal: Shell["journal"], session: string, given: number) {
     this.#journal = journal;
@@ -67,6 +69,7 @@ export class Groups {
       const written = this.#journal.append(this.#session, expected, records);
       const took = (): void => {
         this.kept = records.at(-1);
+        if (this.#watchers.length > 0) this.#watchers = this.#watchers.filter((isDone) => !isDone());
       };
       if (written !== undefined) return Promise.resolve(written).then(took, refused);
       took();
@@ -74,6 +77,21 @@ export class Groups {
     } catch (thrown) {
       return refused(thrown);
     }
+  }
+
+  /**
+   * Resolves once the journal has everything up to a position; never if it refuses that.
+   * @param position of the first record that need not be there; undefined as long as it is not known
+   */
+  reached(position: () => number | undefined): Promise<void> {
+    return new Promise((resolve) => {
+      this.#watchers.push(() => {
+        const end = position();
+        const isThere = end !== undefined && this.kept !== undefined && this.kept.seq + 1 >= end;
+        if (isThere) resolve();
+        return isThere;
+      });
+    });
   }
 
   /** Writes after whatever is being written: a slow journal must not get a later group first. */

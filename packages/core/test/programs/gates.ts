@@ -1,0 +1,67 @@
+// The room of gates: what is under way waits until the program lets it go on, and time passes a few turns later.
+
+import type { Clock } from "@rondo/core";
+
+/** Turns of the event loop: everything that could happen by itself has happened. */
+export async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Model calls, tools and groups of records, each waiting until it is let through. */
+export class Gates {
+  readonly #waiting: (() => void)[] = [];
+
+  /** Resolves when it is let through; rejects when the signal fires. */
+  pass(signal?: AbortSignal): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const leave = (end: () => void): (() => void) => {
+      const go = (): void => {
+        const at = this.#waiting.indexOf(through);
+        if (at !== -1) this.#waiting.splice(at, 1);
+        end();
+      };
+      return go;
+    };
+    const through = leave(resolve);
+    this.#waiting.push(through);
+    signal?.addEventListener(
+      "abort",
+      leave(() => reject(signal.reason as Error)),
+    );
+    return promise;
+  }
+
+  /** Lets one through; none if none waits. */
+  open(nth: number): void {
+    this.#waiting[nth % this.#waiting.length]?.();
+  }
+
+  openAll(): void {
+    for (const through of [...this.#waiting]) through();
+  }
+}
+
+/** Waits of seconds take a few turns of the event loop; longer ones (limits of time) never end. */
+export function hastyClock(): Clock {
+  let time = Date.now();
+  let chance = 0;
+  return {
+    now: () => time,
+    // No two alike: ids of messages are made of it.
+    random: () => {
+      chance = (chance + 0.618_033_988_75) % 1;
+      return chance;
+    },
+    after(ms, then) {
+      let isWanted = ms < 10_000;
+      void turns(4).then(() => {
+        if (!isWanted) return;
+        time += ms;
+        then();
+      });
+      return () => {
+        isWanted = false;
+      };
+    },
+  };
+}
