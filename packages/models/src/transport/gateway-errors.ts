@@ -15,6 +15,8 @@ const bodies: readonly string[] = [
   "providerError",
   "original_error",
   "originalError",
+  // Databricks: from a model that it serves from elsewhere.
+  "external_model_message",
   "last_error",
   "lastError",
   "raw",
@@ -98,7 +100,8 @@ export function placeOf({ param, field, path }: JsonObject): string {
 function bodyIn(given: Json | undefined): JsonObject | undefined {
   const value = typeof given === "string" ? parseJson(given) : given;
   const one = objectIn(Array.isArray(value) ? value[0] : value);
-  return one !== undefined && isBody(one) ? one : undefined;
+  // Its place says what it is: a message without a code is enough.
+  return one !== undefined && (isBody(one) || isWords(one.message)) ? one : undefined;
 }
 
 /** Whether an object found inside a text is an error body, and not, say, the arguments of a call. */
