@@ -109,6 +109,7 @@ export const moneyWords: RegExp = phrases(
   /insufficient (?:account )?quota/,
   /欠费/,
   /(?:out of|no|not enough|more|any) credits/,
+  /\bnot enough (?:\w+ ){0,2}balance\b/,
   /credits[^.]{0,20}(?:exhausted|used up)/,
   /free (?:tier|quota|trial)[^.]{0,30}exhausted/,
   /used up your [^.]{0,20}\bfree allocation/,
