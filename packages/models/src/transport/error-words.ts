@@ -232,6 +232,9 @@ export const permissionWords: RegExp = phrases(
 /** A file that the provider has deleted, or that another account stored: Google answers with a 403 two days after an upload. */
 export const lostFileWords: RegExp = phrases(/\baccess the file \S+ or it may not exist\b/);
 
+/** A file that Google is still taking apart after its upload: a moment later the same request is answered. */
+export const pendingFileWords: RegExp = phrases(/\bfile \S+ is not in an ACTIVE state\b/);
+
 /** Something that the model or its server cannot do at all: tools, files, streams, schemas. */
 export const capabilityWords: RegExp = phrases(
   /\bunsupported param(?:eter)?(?:\(s\))?: [`'"]?tools\b/,

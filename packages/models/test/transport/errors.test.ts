@@ -281,6 +281,16 @@ describe("responses that the catalogue only describes", () => {
   });
 });
 
+it("a file that is not ready after its upload is waited for", () => {
+  const message = "The File 4d21d8wxg1pe is not in an ACTIVE state and usage is not allowed.";
+  const body = JSON.stringify({ error: { code: 400, message, status: "FAILED_PRECONDITION" } });
+  expect(classifyHttpError(response(400, body))).toMatchObject({
+    kind: "invalid_request",
+    retryable: true,
+    retryAfterMs: 5000,
+  });
+});
+
 describe("errors inside a successful answer", () => {
   const frames: [title: string, kind: ErrorKind, body: Json, code?: string][] = [
     [
