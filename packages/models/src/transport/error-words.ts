@@ -311,11 +311,12 @@ export const bodyWords: RegExp = phrases(
   /\brequest body: length limit exceeded/,
 );
 
-/** OpenAI's words for a field that it does not know, or not for this model, and Python's, which servers answer with a 500. */
+/** OpenAI's and Amazon's words for a field that it does not know, or not for this model, and Python's, which servers answer with a 500. */
 export const fieldWords: RegExp = phrases(
   /\b(?:unknown|unsupported) parameter: ?[`'"]/,
   /\bunrecognized request argument supplied\b/,
   /\bgot an unexpected keyword argument ?[`'"]/,
+  /\bextraneous key \[\w+\] is not permitted\b/,
 );
 
 /** The server's own parser could not read a call that the model wrote: llama.cpp, Ollama, LM Studio, vLLM, Cerebras, Databricks. */
