@@ -3,8 +3,16 @@
 // What was learned is kept and applies to every later request. Concurrent calls may learn the same quirk: a call whose
 // request was made before another one learned it is simply made again with what is known now.
 
-import type { Json, ModelRequest } from "@rondo/core";
+import type { Json, ModelIo, ModelRequest } from "@rondo/core";
+import { withAffinity } from "./affinity.ts";
 import type { Codec, Encoder, Target, WireRequest } from "./codec.ts";
+
+/** What is to be sent, by which codec, and for which session. */
+export interface Given {
+  codec: Codec;
+  request: ModelRequest;
+  io: Pick<ModelIo, "session">;
+}
 
 /** A request as it is sent, and what was known of the server when it was made. */
 export interface Made {
@@ -26,9 +34,10 @@ export class KnownServer {
     this.#target = target;
   }
 
-  make(request: ModelRequest, codec: Codec): Made {
-    this.#encoder ??= codec.encoder(this.#target);
-    return { wire: this.#encoder.encode(request), target: this.#target };
+  make({ codec, request, io }: Given): Made {
+    const target = this.#target;
+    this.#encoder ??= codec.encoder(target);
+    return { wire: this.#encoder.encode(withAffinity(request, io.session, target)), target };
   }
 
   /**
@@ -53,10 +62,10 @@ export class KnownServer {
    * The request made again for a target, which is kept as known from now on. Undefined, with nothing learned, if it is the
    * same request.
    */
-  otherwise(target: Target, request: ModelRequest, codec: Codec, { wire: before }: Made): Other | undefined {
+  otherwise(target: Target, { codec, request, io }: Given, { wire: before }: Made): Other | undefined {
     const known = { target: this.#target, encoder: this.#encoder };
     const encoder = (target === known.target ? known.encoder : undefined) ?? codec.encoder(target);
-    const wire = encoder.encode(request);
+    const wire = encoder.encode(withAffinity(request, io.session, target));
     // In some protocols the path decides whether the answer is a stream.
     if (wire.body === before.body && wire.path === before.path) return undefined;
     this.#target = target;

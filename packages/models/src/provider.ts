@@ -21,7 +21,7 @@ import {
   textRedaction,
   toRondoError,
 } from "@rondo/core";
-import { withAffinity } from "./affinity.ts";
+import { withoutAffinity } from "./affinity.ts";
 import { isSpokenOf } from "./answer/said-before.ts";
 import { factsOf } from "./catalogue/catalogue.ts";
 import type { Codec, ErrorResponse, Target, WireRequest } from "./codec.ts";
@@ -60,8 +60,6 @@ class HttpModel implements Model {
   readonly facts?: ModelFacts;
   readonly clocks?: HttpClocks;
   readonly #options: ModelOptions;
-  /** As it was before anything was learned of it. */
-  readonly #target: Target;
   readonly #server: KnownServer;
   readonly #refusedSettings = new RefusedSettings();
   readonly #credentials: ModelCredentials;
@@ -85,7 +83,6 @@ class HttpModel implements Model {
       ...(stream === undefined ? {} : { stream }),
       ...(compat === undefined ? {} : { compat }),
     };
-    this.#target = target;
     this.#server = new KnownServer(target);
     const judged = options.output?.(target);
     const told = typeof judged === "string" ? { output: judged } : judged;
@@ -97,14 +94,13 @@ class HttpModel implements Model {
     return this.#refusedSettings.call(withoutEmptyBudget(given), io, (request) => this.#call(request, io));
   }
 
-  async #call(given: ModelRequest, io: ModelIo): Promise<AssistantMessage> {
-    const request = withAffinity(given, io.session, this.#target);
+  async #call(request: ModelRequest, io: ModelIo): Promise<AssistantMessage> {
     const sent: Sent[] = [];
     try {
       if (io.signal.aborted) throw abortedError(io.signal);
       const codec = await this.#loaded();
-      const made = this.#server.make(request, codec);
-      const { providerOptions } = given.settings;
+      const made = this.#server.make({ codec, request, io });
+      const { providerOptions } = request.settings;
       if (providerOptions !== undefined) warnOf(await strangeOptions(providerOptions, this.origin), io);
       warnOf(made.wire.warnings, io);
       const { send } = this.#options;
@@ -121,10 +117,10 @@ class HttpModel implements Model {
 
   /** The answer; or, if it makes a quirk of the server likely, the answer to the request with that quirk, if that confirms it. */
   async #unsuspected(answer: AssistantMessage, call: Call): Promise<AssistantMessage> {
-    const { codec, request, made, io } = call;
+    const { codec, made, io } = call;
     const suspicion = codec.suspected?.(answer, made.target);
     const suspect = this.#server.quirked(made.target, suspicion?.compat);
-    const other = suspect && this.#server.otherwise(suspect, request, codec, made);
+    const other = suspect && this.#server.otherwise(suspect, call, made);
     if (suspicion === undefined || other === undefined) return answer;
     const again = await this.#attempt(call, other).catch((thrown: unknown) => {
       other.forget();
@@ -167,16 +163,19 @@ class HttpModel implements Model {
 
   /** The call with the request as its refusal requires it; undefined if that is the same request, or teaches nothing new. */
   #taught({ refused, response }: Refusal, call: Call): Call | undefined {
-    const { codec, request, made, io, lessons } = call;
+    const { codec, made, io, lessons } = call;
     const server = this.#server;
     const streams = made.target.stream !== false;
     const turned = streams ? refusesStream(response) : refusesWhole(response);
+    const refusal = asRefusal(response, refused);
     const better = turned
       ? server.streaming(!streams)
-      : server.quirked(made.target, codec.learned?.(asRefusal(response, refused), made.target));
+      : server.quirked(
+          made.target,
+          withoutAffinity(refusal, made.target) ?? codec.learned?.(refusal, made.target),
+        );
     const quirks = turned ? ["stream"] : quirksBetween(made.target, better);
-    const other =
-      better && isNews(quirks, lessons) ? server.otherwise(better, request, codec, made) : undefined;
+    const other = better && isNews(quirks, lessons) ? server.otherwise(better, call, made) : undefined;
     if (other === undefined) return undefined;
     const [asked, now] = streams ? ["a stream", "whole"] : ["a whole answer", "as streams"];
     const message = `${this.id} was asked for ${asked} and refused it: its answers come ${now} from now on`;
@@ -286,8 +285,15 @@ class HttpModel implements Model {
   }
 
   /** The error, with the repair that this request allows. */
-  #refusedFor(error: RondoError, { body }: ErrorResponse, { request, codec, wire }: Asked): RondoError {
-    return forRequest(error, body, wire, request, (other) => this.#server.make(other, codec).wire);
+  #refusedFor(error: RondoError, { body }: ErrorResponse, asked: Asked): RondoError {
+    const { request, wire } = asked;
+    return forRequest(
+      error,
+      body,
+      wire,
+      request,
+      (other) => this.#server.make({ ...asked, request: other }).wire,
+    );
   }
 
   async #sendBy(send: Send, asked: Asked): Promise<AssistantMessage> {

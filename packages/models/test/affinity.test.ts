@@ -108,3 +108,60 @@ it("an address that is not the vendor's is told nothing, nor is a server that is
     expect(JSON.stringify(sent.map(({ body }) => body))).not.toContain("rondo-");
   }
 });
+
+describe("a deployment that does not know the field", () => {
+  const refusal = {
+    error: {
+      message: "Unrecognized request argument supplied: prompt_cache_key",
+      type: "invalid_request_error",
+      param: null,
+      code: null,
+    },
+  };
+  /** Azure serves the models of other houses as well, and some of them refuse what OpenAI's take. */
+  function strict(message: unknown, options: ProviderOptions = {}): { model: Model; bodies: object[] } {
+    const bodies: object[] = [];
+    const fetch = async (_url: string | URL | Request, init?: RequestInit): Promise<Response> => {
+      const body = JSON.parse(String(init?.body)) as object;
+      bodies.push(body);
+      return "prompt_cache_key" in body
+        ? new Response(JSON.stringify(message), {
+            status: 400,
+            headers: { "content-type": "application/json" },
+          })
+        : new Response(said, { headers: { "content-type": "text/event-stream" } });
+    };
+    const model = azure("DeepSeek-V4-Pro", {
+      ...options,
+      apiKey: "k",
+      protocol: "chat",
+      endpoint: "https://mine.services.ai.azure.com",
+      fetch: fetch as typeof globalThis.fetch,
+    });
+    return { model, bodies };
+  }
+
+  it.each([
+    refusal,
+    {
+      detail: [
+        { type: "extra_forbidden", loc: ["body", "prompt_cache_key"], msg: "Extra inputs are not permitted" },
+      ],
+    },
+    { error: { message: "Unsupported parameter: 'prompt_cache_key' is not supported with this model." } },
+  ])("is told nothing from then on: %j", async (message) => {
+    const { model, bodies } = strict(message);
+    const session = await new Agent({ model, journal: memoryJournal() }).open("s");
+    expect((await session.send("hi")).text).toBe("Hello.");
+    expect((await session.send("and?")).text).toBe("Hello.");
+    expect(bodies.map((body) => "prompt_cache_key" in body)).toEqual([true, false, false]);
+  });
+
+  it("refuses what a caller says there, as before", async () => {
+    const { model, bodies } = strict(refusal);
+    const settings = { providerOptions: { azure: { prompt_cache_key: "mine" } } };
+    const session = await new Agent({ model, settings, journal: memoryJournal() }).open("s");
+    expect((await session.send("hi")).end?.reason).toBe("error");
+    expect(bodies).toHaveLength(1);
+  });
+});

@@ -69,6 +69,8 @@ describe("a refusal reveals a quirk", () => {
     "property 'stream_options' is unsupported",
     "create() got an unexpected keyword argument 'stream_options'",
     "Invalid parameter: stream_options",
+    // Bedrock behind Databricks and LiteLLM, which pass on what is in the field.
+    "Malformed input request: #: extraneous key [include_usage] is not permitted, please reformat your input and try again.",
     "unknown field `stream_options`, expected one of `model`, `messages`",
     "The 'stream_options' parameter is only allowed when 'stream' is enabled.",
   ])("usage in a stream is not supported: %s", (message) => {

@@ -27,6 +27,7 @@ const bedrock: Host = {
   betasIn: "anthropic_beta",
   // Some of its regions take the name of Anthropic's own API as well.
   binding: "mismatch_behavior",
+  fetchesUrls: false,
   headers: {},
 };
 
@@ -34,6 +35,7 @@ const vertex: Host = {
   path: (target, stream) =>
     `/publishers/anthropic/models/${target.origin.model}:${stream ? "streamRawPredict" : "rawPredict"}`,
   front: (_target, stream) => ({ anthropic_version: "vertex-2023-10-16", ...(stream ? { stream } : {}) }),
+  fetchesUrls: false,
   headers: {},
 };
 
@@ -53,7 +55,8 @@ const vertex: Host = {
  * by a short user message, without the calls that were open in it), `containers: "turn"` (no container is named once a user
  * message followed it), `unbindsThinking` (the server leaves out earlier thinking that no longer fits what stands before
  * it, and says so), `refusedBlocks` (types of its own blocks that it does not take back), `refusedMembers` (members
- * of them, as `compaction.encrypted_content`), `plainSchemas` (tool schemas contain only shapes and enums; `typed`: with exactly one type in every place), `cache: false` (no automatic marks), and any trait of `anthropic/traits.ts` by its name.
+ * of them, as `compaction.encrypted_content`), `fetchesUrls: false` (a file with nothing but an address becomes a note; so on
+ * Bedrock and on Vertex, unless it is `true`), `plainSchemas` (tool schemas contain only shapes and enums; `typed`: with exactly one type in every place), `cache: false` (no automatic marks), and any trait of `anthropic/traits.ts` by its name.
  */
 export const anthropicMessages: Codec = {
   api,

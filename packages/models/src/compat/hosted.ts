@@ -33,7 +33,21 @@ const vendors: { readonly [name in Exclude<HostedServer, ModelHost>]: Compatible
     hosts: ["openai.azure.com", "cognitiveservices.azure.com", "services.ai.azure.com"],
     keyVariables: ["AZURE_OPENAI_API_KEY"],
     compat: { strictTools: true },
-    models: [developer, gptOss],
+    models: [
+      developer,
+      gptOss,
+      // Their thinking stands in the content.
+      { match: /deepseek-?r1|\bds-?r1|phi-4\S*reasoning/i, compat: { thinkTags: "leading" } },
+      // Its cache misses whatever follows reasoning that is not sent back.
+      {
+        match: /deepseek-?v[4-9]/i,
+        compat: {
+          echoReasoning: "reasoning_content",
+          echoReasoningOn: "all",
+          efforts: ["low", "medium", "high"],
+        },
+      },
+    ],
     answers:
       "The first chunk has no choices but the prompt's filter results (F082); with the asynchronous filter come choices without delta (F083).",
     errors:

@@ -9,7 +9,7 @@ import { complaintOf } from "./complaint.ts";
 const things = String.raw`(?:images?|documents?|files?|pdfs?(?! pages)|attachments?|audios?|videos?)\b`;
 /** A phrase about a number of files, and the rest of its text. */
 const counting: RegExp = new RegExp(
-  String.raw`(?:\btoo (?:many|much) (?:\w+ )?(?:media|${things})|\bnumber of (?:\w+ )?${things}|\b(?:image|file|document)s? count\b|\b(?:at most|up to|(?:maximum|max|limit) (?:of|is)|no more than|only|contains) \d+ (?:\w+ )?${things}|\b\d+[- ]images? (?:limit|maximum))[^"{}]{0,120}`,
+  String.raw`(?:\btoo (?:many|much) (?:\w+ )?(?:media|${things})|\bnumber of (?:\w+ )?${things}|\b(?:image|file|document)s? count\b|\b(?:at most|up to|(?:maximum|max|limit) (?:of|is)|more than|only|contains) \d+ (?:\w+ )?${things}|\b\d+[- ]images? (?:limit|maximum))[^"{}]{0,120}`,
   "i",
 );
 /** Numbers, except those of sizes. */

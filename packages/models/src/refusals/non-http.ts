@@ -33,7 +33,7 @@ function plainHeaders(headers: unknown): (name: string) => string | null {
 
 /** The response with the status of a refusal, if its gateway gave it one of its own. */
 export const asRefusal = (response: ErrorResponse, { kind }: RondoError): ErrorResponse =>
-  kind === "invalid_request" && response.status > 500 ? { ...response, status: 400 } : response;
+  kind === "invalid_request" && response.status >= 500 ? { ...response, status: 400 } : response;
 
 /** The usual status for a kind of error, if it has none. Only the words say what a `stream_error` is. */
 const statusOf: { readonly [kind in ErrorKind]?: number } = {

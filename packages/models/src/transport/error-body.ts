@@ -5,7 +5,7 @@
 
 import { cutRaw, type Json, type JsonObject } from "@rondo/core";
 import { listIn, numberIn, objectIn } from "../json-values.ts";
-import { isRequestCode } from "./error-codes.ts";
+import { codeOfBaseResp, isRequestCode } from "./error-codes.ts";
 import {
   besides,
   insteadOf,
@@ -185,7 +185,8 @@ function numbersIn(root: JsonObject, said: JsonObject): Pick<ErrorFacts, "codes"
     const number = typeof value === "number" ? value : typeof value === "string" ? Number(value) : Number.NaN;
     if (Number.isInteger(number) && number >= 400 && number < 600) status ??= number;
     // Zhipu's own codes: no HTTP status has so many digits.
-    else if (typeof value === "number" && Number.isInteger(value) && value >= 1000) codes.push(String(value));
+    else if (Number.isInteger(number) && number >= 1000)
+      codes.push(...numberedCode(String(value), root, said));
     else if (typeof value === "string" && value !== "" && value !== "error") codes.push(value);
   }
   const window = numberIn(said.n_ctx);
@@ -194,6 +195,15 @@ function numbersIn(root: JsonObject, said: JsonObject): Pick<ErrorFacts, "codes"
     ...(status === undefined ? {} : { status }),
     ...(window === undefined ? {} : { window }),
   };
+}
+
+/**
+ * The code for a number, if it has a meaning. Mistral's has none here: its type says the same in words, and the number means
+ * something else at Zhipu.
+ */
+function numberedCode(number: string, root: JsonObject, said: JsonObject): string[] {
+  if (said === root.base_resp) return [codeOfBaseResp(number)];
+  return root.object === "error" ? [] : [number];
 }
 
 /** What stands where providers put codes and statuses, the most telling first. */
@@ -216,6 +226,8 @@ const codePlaces = (root: JsonObject, said: JsonObject): (Json | undefined)[] =>
   said.errorCode,
   said.http_code,
   said.http_status_code,
+  // Mistral's: the status that it had answered with.
+  said.raw_status_code,
   ...(said === root ? [] : [root.code, root.type, numberIn(root.status), root.statusCode, root.status_code]),
   // OAuth's error code for a token.
   said === root && typeof root.error === "string" && /^[a-z_]{5,40}$/.test(root.error)

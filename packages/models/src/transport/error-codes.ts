@@ -1,6 +1,7 @@
 // The room of error codes: what the codes and types in all providers' errors mean.
 
 import type { ErrorKind } from "@rondo/core";
+import { ownMember } from "../own-member.ts";
 
 /** Codes that only say "invalid request"; the message says what is wrong with it. */
 const requestCodes: ReadonlySet<string> = new Set([
@@ -221,6 +222,28 @@ const zhipu: ReadonlyMap<string, ErrorKind> = new Map(
 
 /** Those of them that only say "invalid request". */
 const zhipuRequest: RegExp = /^12[12]\d$/;
+
+/** MiniMax's numbers in `base_resp`, as the codes used everywhere else: some of them mean something else at Zhipu. */
+const baseResp: { readonly [status: string]: string } = {
+  1000: "server_error",
+  1001: "timeout_error",
+  1002: "rate_limit_exceeded",
+  1004: "invalid_api_key",
+  1008: "insufficient_quota",
+  1013: "server_error",
+  1024: "server_error",
+  1026: "content_filter",
+  1027: "content_filter",
+  1033: "server_error",
+  1039: "rate_limit_exceeded",
+  2013: "invalid_request_error",
+  2045: "rate_limit_exceeded",
+  2049: "invalid_api_key",
+  2056: "insufficient_quota",
+};
+
+/** The code for a number in MiniMax's `base_resp`. */
+export const codeOfBaseResp = (status: string): string => ownMember(baseResp, status) ?? "server_error";
 
 /** Volcengine's code says what was sensitive: the text, an image, the output. */
 const sensitive = /sensitivecontentdetected/;

@@ -109,6 +109,7 @@ export const moneyWords: RegExp = phrases(
   /insufficient (?:account )?quota/,
   /欠费/,
   /(?:out of|no|not enough|more|any) credits/,
+  /\bnot enough (?:\w+ ){0,2}balance\b/,
   /credits[^.]{0,20}(?:exhausted|used up)/,
   /free (?:tier|quota|trial)[^.]{0,30}exhausted/,
   /used up your [^.]{0,20}\bfree allocation/,
@@ -231,6 +232,9 @@ export const permissionWords: RegExp = phrases(
 /** A file that the provider has deleted, or that another account stored: Google answers with a 403 two days after an upload. */
 export const lostFileWords: RegExp = phrases(/\baccess the file \S+ or it may not exist\b/);
 
+/** A file that Google is still taking apart after its upload: a moment later the same request is answered. */
+export const pendingFileWords: RegExp = phrases(/\bfile \S+ is not in an ACTIVE state\b/);
+
 /** Something that the model or its server cannot do at all: tools, files, streams, schemas. */
 export const capabilityWords: RegExp = phrases(
   /\bunsupported param(?:eter)?(?:\(s\))?: [`'"]?tools\b/,
@@ -307,11 +311,12 @@ export const bodyWords: RegExp = phrases(
   /\brequest body: length limit exceeded/,
 );
 
-/** OpenAI's words for a field that it does not know, or not for this model, and Python's, which servers answer with a 500. */
+/** OpenAI's and Amazon's words for a field that it does not know, or not for this model, and Python's, which servers answer with a 500. */
 export const fieldWords: RegExp = phrases(
   /\b(?:unknown|unsupported) parameter: ?[`'"]/,
   /\bunrecognized request argument supplied\b/,
   /\bgot an unexpected keyword argument ?[`'"]/,
+  /\bextraneous key \[\w+\] is not permitted\b/,
 );
 
 /** The server's own parser could not read a call that the model wrote: llama.cpp, Ollama, LM Studio, vLLM, Cerebras, Databricks. */

@@ -29,6 +29,7 @@ import {
   otherApiWords,
   overloadWords,
   passingLimitWords,
+  pendingFileWords,
   permissionWords,
   planWords,
   rateWords,
@@ -101,6 +102,9 @@ const waiting: ReadonlySet<ErrorKind> = new Set<ErrorKind>([
   "quota_exhausted",
 ]);
 
+/** How long a file that was just uploaded is waited for: about as often as Google's own examples ask. */
+const pendingMs = 5000;
+
 /** All that is known of a failure. */
 interface Failure {
   /** The HTTP status; undefined for an error inside a successful response. */
@@ -116,8 +120,9 @@ function errorOf(failure: Failure): RondoError {
   const kind = kindOf(judgedStatus(status, facts), facts, hints);
   const said = shouldRetry(header);
   const body = facts.json ?? (facts.html ? undefined : facts.message);
+  const isPending = pendingFileWords.test(facts.message);
   // 409 and 425 are temporary: the same request may succeed a little later.
-  const mayPass = status === 409 || status === 425 || (status === 400 && isBare(facts));
+  const mayPass = status === 409 || status === 425 || isPending || (status === 400 && isBare(facts));
   const retryable = said ?? (mayPass && kind === "invalid_request" ? true : undefined);
   const wait =
     waiting.has(kind) || retryable === true
@@ -128,12 +133,13 @@ function errorOf(failure: Failure): RondoError {
           resets: status === 429,
         })
       : undefined;
+  const later = wait ?? (isPending ? pendingMs : undefined);
   const maxOutputTokens = outputLimits[kind]?.(facts.message);
   const contextWindow =
     kind === "context_overflow" ? (facts.window ?? namedWindow(facts.message)) : undefined;
   return new RondoError(kind, sentence(kind, failure, wait), {
     ...(retryable === undefined ? {} : { retryable }),
-    ...(wait === undefined ? {} : { retryAfterMs: wait }),
+    ...(later === undefined ? {} : { retryAfterMs: later }),
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
     ...(contextWindow === undefined ? {} : { contextWindow }),
     ...(status === undefined ? {} : { status }),

@@ -7,6 +7,9 @@
 import type { Json, JsonObject } from "@rondo/core";
 import { listIn, objectEnd, objectIn, parseJson } from "../json-values.ts";
 
+/** Databricks: from a model that it serves from elsewhere. Its words may be all that it holds. */
+const databricks = "external_model_message";
+
 /** Members that hold one error body, in the error or around it, most telling first. */
 const bodies: readonly string[] = [
   "upstream_error",
@@ -15,6 +18,7 @@ const bodies: readonly string[] = [
   "providerError",
   "original_error",
   "originalError",
+  databricks,
   "last_error",
   "lastError",
   "raw",
@@ -63,7 +67,7 @@ export function besides(root: JsonObject, said: JsonObject): JsonObject | undefi
   ];
   for (const place of places)
     for (const member of bodies) {
-      const body = bodyIn(place?.[member]);
+      const body = bodyIn(place?.[member], member === databricks);
       if (body !== undefined) return body;
     }
   for (const place of places)
@@ -95,10 +99,11 @@ export function placeOf({ param, field, path }: JsonObject): string {
   return "";
 }
 
-function bodyIn(given: Json | undefined): JsonObject | undefined {
+/** @param bare a message alone is enough */
+function bodyIn(given: Json | undefined, bare: boolean): JsonObject | undefined {
   const value = typeof given === "string" ? parseJson(given) : given;
   const one = objectIn(Array.isArray(value) ? value[0] : value);
-  return one !== undefined && isBody(one) ? one : undefined;
+  return one !== undefined && (isBody(one) || (bare && isWords(one.message))) ? one : undefined;
 }
 
 /** Whether an object found inside a text is an error body, and not, say, the arguments of a call. */

@@ -741,6 +741,21 @@ describe("files", () => {
     ]);
   });
 
+  it.each([anthropicOnVertex, anthropicOnBedrock])(
+    "are not sent as a URL to a host that fetches none",
+    (codec) => {
+      const url = "https://example.org/a.png";
+      const asked: Message[] = [{ role: "user", content: [{ type: "file", mediaType: "image/png", url }] }];
+      const { messages, codes } = send(asked, {}, sonnet, codec);
+      expect(messages[0]?.content).toMatchObject([{ type: "text", text: `[image/png, ${url}: not shown]` }]);
+      expect(codes).toEqual(["unsupported_file"]);
+      const managed = { ...sonnet, compat: { fetchesUrls: true } };
+      expect(send(asked, {}, managed, codec).messages[0]?.content).toMatchObject([
+        { type: "image", source: { type: "url", url } },
+      ]);
+    },
+  );
+
   it("are sent as a URL or by file id", () => {
     const { data: _, ...byUrl } = file("image/png", { url: "https://example.org/a.png" }) as ContentPart & {
       type: "file";

@@ -163,6 +163,29 @@ describe("Converse messages", () => {
     expect(codes).toEqual(["unsupported_file"]);
   });
 
+  it("name a document apart from the same one in another message, and always alike", () => {
+    const asked = (): Message => ({
+      role: "user",
+      content: [
+        { type: "text", text: "Summarise it." },
+        { type: "file", mediaType: "application/pdf", data: "aGk=", name: "report.pdf" },
+      ],
+    });
+    const history = [asked(), answered([{ type: "text", text: "It is short." }]), asked()];
+    const sent = send(history).messages;
+    const names = sent.flatMap(({ content }) =>
+      content.flatMap(({ document }) => (document as JsonObject | undefined)?.name ?? []),
+    );
+    expect(new Set(names).size).toBe(2);
+    expect(send(history.slice(0, 1)).messages[0]).toEqual(sent[0]);
+    expect(send([...history, answered([{ type: "text", text: "As before." }])]).messages.slice(0, 3)).toEqual(
+      sent,
+    );
+    const one = history[0] as Message;
+    const twice = send([one, answered([{ type: "text", text: "It is short." }]), one]).messages;
+    expect(twice).toEqual(sent);
+  });
+
   it("send the service's own blocks to their own origin only", () => {
     const use: Part = {
       type: "native",

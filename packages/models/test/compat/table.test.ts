@@ -522,6 +522,18 @@ describe("columns", () => {
     ]).toEqual(["developer", "developer", "system", "system"]);
   });
 
+  it("knows DeepSeek's models at Azure from OpenAI's", () => {
+    const azure = (model: string): object => compatOf(chooseServer("azure", undefined).server, model);
+    expect(azure("DeepSeek-V4-Pro")).toMatchObject({
+      echoReasoning: "reasoning_content",
+      echoReasoningOn: "all",
+    });
+    expect(azure("DeepSeek-R1-0528")).toMatchObject({ thinkTags: "leading" });
+    expect(azure("MAI-DS-R1")).toMatchObject({ thinkTags: "leading" });
+    expect(azure("gpt-5.2")).not.toHaveProperty("thinkTags");
+    expect(azure("gpt-5.2")).not.toHaveProperty("echoReasoning");
+  });
+
   it("has the tools of Copilot's Gemini without what it refuses without a word", () => {
     const row = { type: ["object", "null"], properties: { a: { type: "string" } } };
     const tools = [

@@ -95,6 +95,26 @@ describe("a refusal about a file in the history is recognised", () => {
     ],
     [googleGenerativeAi, "The video is corrupted or has 0 frames."],
     [openaiChat, "messages[1]: content should be a string or a list"],
+    // Bedrock of a sixth document, and of bytes that are not what they are called; its gateway for OpenAI's protocols.
+    [bedrockConverse, "You can't include more than 5 documents in a request."],
+    [
+      bedrockConverse,
+      "The model returned the following errors: messages.0.content.1.source.bytes: The document source bytes could not be parsed as the specified format.",
+    ],
+    [openaiChat, "Only inline image data URLs and S3 URLs are supported."],
+    // Cloudflare and SambaNova, of a list of parts.
+    [
+      openaiChat,
+      "AiError: Bad input: Error: oneOf at '/' not met, 0 matches: required properties at '/' are 'prompt', Type mismatch of '/messages/0/content', 'array' not in 'string'",
+    ],
+    [
+      openaiChat,
+      "Unable to tokenize message with status code 400 for model m: Invalid 'content' type. Expected one of: ['str'], got list.",
+    ],
+    [
+      anthropicMessages,
+      "messages.4.content.1.document.source.base64.media_type: Input should be 'application/pdf'",
+    ],
     [
       anthropicMessages,
       "messages.0.content.1.document.source.base64.data: The PDF specified is password protected.",
@@ -177,6 +197,8 @@ describe("a refusal about a file in the history is recognised", () => {
     "Hosted tool 'image_generation' is not supported with m.",
     "Unknown parameter: 'image_config'.",
     "Invalid schema for function 'generate_image': None is not of type 'object'",
+    "Json document validation error: tools[0].function.parameters: at '/properties/a/type': value must be one of 'array', 'boolean'",
+    "Type mismatch of '/messages/1/content', 'string' not in 'array'",
   ])("and is distinguished from other complaints: %s", (message) => {
     expect(repairOf(openaiChat, message)).not.toBe("files");
   });
@@ -339,6 +361,7 @@ describe("a refusal about the number of files", () => {
       31,
       "files.last.20",
     ],
+    ["You can't include more than 5 documents in a request.", 6, "files.last.5"],
     ["At most 0 image(s) may be provided in one prompt.", 4, undefined],
     ["A maximum of 100 PDF pages may be provided.", 2, undefined],
     ["Could not process image", 2, undefined],

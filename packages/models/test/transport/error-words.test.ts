@@ -221,6 +221,11 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
   ],
   quota_exhausted: [
     [
+      "Novita, with the status of a permission",
+      403,
+      { code: 403, reason: "NOT_ENOUGH_BALANCE", message: "not enough balance", metadata: {} },
+    ],
+    [
       "Anthropic's extra usage",
       400,
       says("You're out of extra usage. Add more at claude.ai/settings/usage and keep going.", {

@@ -281,6 +281,16 @@ describe("responses that the catalogue only describes", () => {
   });
 });
 
+it("a file that is not ready after its upload is waited for", () => {
+  const message = "The File 4d21d8wxg1pe is not in an ACTIVE state and usage is not allowed.";
+  const body = JSON.stringify({ error: { code: 400, message, status: "FAILED_PRECONDITION" } });
+  expect(classifyHttpError(response(400, body))).toMatchObject({
+    kind: "invalid_request",
+    retryable: true,
+    retryAfterMs: 5000,
+  });
+});
+
 describe("errors inside a successful answer", () => {
   const frames: [title: string, kind: ErrorKind, body: Json, code?: string][] = [
     [
@@ -305,6 +315,25 @@ describe("errors inside a successful answer", () => {
       { code: "The service is currently unavailable", error: "Timed out waiting for first token" },
     ],
     ["F157 plain text", "stream_error", "error: CUDA out of memory"],
+    // The same numbers mean other things at Zhipu: a filter, and keys.
+    [
+      "Mistral's limit",
+      "rate_limit",
+      { object: "error", message: "Rate limit exceeded", type: "rate_limited", param: null, code: "1300" },
+    ],
+    [
+      "Mistral's limit, by its status",
+      "rate_limit",
+      { object: "error", message: "m", type: "m", param: null, code: "3505", raw_status_code: 429 },
+    ],
+    [
+      "MiniMax's limit",
+      "rate_limit",
+      { base_resp: { status_code: 1002, status_msg: "rate limit exceeded(RPM)" } },
+    ],
+    ["MiniMax's time", "timeout", { base_resp: { status_code: 1001, status_msg: "request timeout" } }],
+    ["MiniMax's fault", "server_error", { base_resp: { status_code: "1000", status_msg: "unknown error" } }],
+    ["Zhipu's filter", "content_filter", { error: { code: "1300", message: "m" } }],
     ["F161", "server_error", { error: { message: "model crashed", type: "server_error" } }],
     ["F162 throttling", "rate_limit", { message: "Too many tokens, please wait" }, "throttlingException"],
     ["F162b unavailable", "server_error", { message: "m" }, "serviceUnavailableException"],

@@ -159,6 +159,25 @@ describe("an error inside a gateway's error", () => {
       "context_overflow",
     ],
     [
+      "in Databricks's message of an external model, as its words alone",
+      400,
+      {
+        error: "Received error from amazon-bedrock",
+        external_model_message: { message: "prompt is too long: 208423 tokens > 200000 maximum" },
+      },
+      "context_overflow",
+    ],
+    [
+      "in Databricks's message of an external model, as an error",
+      400,
+      {
+        error_code: "BAD_REQUEST",
+        message: "Received error from openai",
+        external_model_message: { error: { message: "The prompt was refused.", code: "content_filter" } },
+      },
+      "content_filter",
+    ],
+    [
       "in an attempt with a status of its own",
       503,
       { error: { message: "All providers failed", attempts: [{ status: 429, error: { message: "slow" } }] } },

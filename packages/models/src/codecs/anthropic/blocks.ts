@@ -105,14 +105,14 @@ function withCallersMark(block: Block, opaque: JsonObject | undefined): Block {
 const imageTypes: ReadonlySet<string> = new Set(["image/jpeg", "image/png", "image/gif", "image/webp"]);
 
 function fileBlock(file: FilePart, target: Target, warn: Warn): Block {
-  const json = isAccepted(file, target) ? fileJson(file) : undefined;
+  const json = isAccepted(file, target) ? fileJson(file, target) : undefined;
   if (json !== undefined) return withCallersMark({ json }, file.opaque);
   return { json: jsonOf({ type: "text", text: fileNote(file, target, warn) }) };
 }
 
-function fileJson(file: FilePart): string | undefined {
+function fileJson(file: FilePart, target: Target): string | undefined {
   const isImage = typeOfFile(file).startsWith("image/");
-  const source = fileSource(file);
+  const source = fileSource(file, target);
   if (source === undefined) return undefined;
   if (isImage) {
     const transformations = objectIn(file.opaque?.transformations);
@@ -130,7 +130,7 @@ function fileJson(file: FilePart): string | undefined {
   });
 }
 
-function fileSource(file: FilePart): JsonObject | undefined {
+function fileSource(file: FilePart, { compat }: Target): JsonObject | undefined {
   const id = textIn(file.opaque?.file_id);
   if (id !== undefined) return { type: "file", file_id: id };
   const { data, url } = file;
@@ -143,7 +143,8 @@ function fileSource(file: FilePart): JsonObject | undefined {
       return { type: "text", media_type: "text/plain", data: textOfFile(data).toWellFormed() };
     return mediaType === "image/*" ? undefined : { type: "base64", media_type: mediaType, data };
   }
-  return url === undefined || mediaType.startsWith("text/") ? undefined : { type: "url", url };
+  if (url === undefined || mediaType.startsWith("text/") || compat?.fetchesUrls === false) return undefined;
+  return { type: "url", url };
 }
 
 function isDocument(mediaType: string): boolean {

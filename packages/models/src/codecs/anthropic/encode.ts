@@ -29,6 +29,8 @@ export interface Host {
   betasIn?: string;
   /** Its name for what happens to earlier thinking that no longer fits, if it is another than that of Anthropic's own API. */
   binding?: string;
+  /** Whether its models fetch files from their addresses. Default: true. The quirk `fetchesUrls` overrides it. */
+  fetchesUrls?: boolean;
   headers: { [name: string]: string };
 }
 
@@ -41,7 +43,8 @@ export class AnthropicEncoder implements Encoder {
   readonly #pieces: Pieces;
   readonly #tools: Tools;
 
-  constructor(target: Target, host: Host) {
+  constructor(given: Target, host: Host) {
+    const target = onHost(given, host);
     this.#target = target;
     this.#host = host;
     this.#stream = target.stream ?? true;
@@ -102,6 +105,10 @@ export class AnthropicEncoder implements Encoder {
 }
 
 /** How Anthropic's own protocol differs within the family. */
+/** The target with the quirks of the host. */
+const onHost = (target: Target, { fetchesUrls }: Host): Target =>
+  fetchesUrls === undefined ? target : { ...target, compat: { fetchesUrls, ...target.compat } };
+
 const dialectOf = (target: Target): Dialect => ({
   user: (content, warn) => contentBlocks(content, target, warn),
   assistant: (message, calls, warn) => {

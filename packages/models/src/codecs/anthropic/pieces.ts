@@ -24,7 +24,8 @@ import type { Answered, Turn } from "./turns.ts";
 
 /** How the two protocols differ. */
 export interface Dialect {
-  user(content: readonly ContentPart[], warn: Warn): Block[];
+  /** @param place the turn's place in the history, if `namesFiles`; else the empty string */
+  user(content: readonly ContentPart[], warn: Warn, place: string): Block[];
   assistant(message: AssistantMessage, calls: readonly Answered[], warn: Warn): Block[];
   /** The result block, and blocks of the same result that follow all results. */
   result(answered: Answered, message: AssistantMessage, warn: Warn): Block[];
@@ -33,6 +34,8 @@ export interface Dialect {
   list(blocks: readonly Block[], marks?: ReadonlyMap<number, string>): string;
   /** Roles must alternate: neighbours of the same role are merged. */
   alternate: boolean;
+  /** Files have names, which may not come twice in a request. Default: false. */
+  namesFiles?: boolean;
   /** Whether a block (a call or a result) may not share a message with other kinds. Absent: all may. */
   standsAlone?(block: Block): boolean;
 }
@@ -52,7 +55,7 @@ export interface Conversation {
 }
 
 interface Piece {
-  /** The call ids with which it was made. */
+  /** The call ids with which it was made, or the place for which. */
   ids: string;
   blocks: Block[];
   warnings: Warning[];
@@ -106,7 +109,7 @@ export class Pieces {
         said.push([at, code, message]);
         warn(code, message);
       };
-      const blocks = this.#blocks(turn, noted);
+      const blocks = this.#blocks(turn, at, noted);
       const reaches = blocks.some(
         (block) => (block.mark ?? block.opens ?? block.closes ?? block.calledBy) !== undefined,
       );
@@ -233,11 +236,14 @@ export class Pieces {
     };
   }
 
-  #blocks(turn: Turn, warn: Warn): readonly Block[] {
+  #blocks(turn: Turn, at: number, warn: Warn): readonly Block[] {
     const dialect = this.#dialect;
     switch (turn.kind) {
-      case "user":
-        return this.#keep(turn.message, "", warn, (warning) => dialect.user(turn.message.content, warning));
+      case "user": {
+        const { content } = turn.message;
+        const place = dialect.namesFiles && content.some(({ type }) => type === "file") ? `turn ${at}` : "";
+        return this.#keep(turn.message, place, warn, (warning) => dialect.user(content, warning, place));
+      }
       case "assistant":
         return this.#keep(turn.message, turn.calls.map((call) => call.id).join(" "), warn, (warning) =>
           dialect.assistant(turn.message, turn.calls, warning),
@@ -271,6 +277,7 @@ export class Pieces {
     const blocks = this.#dialect.user(
       lead.flatMap(({ content }) => content),
       warn,
+      "",
     );
     return own === undefined || isBlank(own) ? blocks : [{ json: this.#dialect.text(own) }, ...blocks];
   }

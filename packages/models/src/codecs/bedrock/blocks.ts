@@ -52,7 +52,7 @@ export function bedrockContent(
   content: readonly ContentPart[],
   target: Target,
   warn: Warn,
-  where: string = textsOf(content),
+  where: string,
 ): Block[] {
   const blocks: Block[] = [];
   let documents = 0;
@@ -79,9 +79,6 @@ export function bedrockContent(
   if (documents > 0 && texts === 0) blocks.push({ json: jsonOf({ text: "(See the attached document.)" }) });
   return blocks;
 }
-
-const textsOf = (content: readonly ContentPart[]): string =>
-  content.map((part) => (part.type === "text" ? part.text.slice(0, 200) : "")).join(" ");
 
 const formats: { readonly [mediaType: string]: readonly [kind: string, format: string] } = {
   "image/png": ["image", "png"],

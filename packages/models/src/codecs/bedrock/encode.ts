@@ -105,12 +105,13 @@ export class BedrockEncoder implements Encoder {
 
 /** How Converse differs within the family. */
 const dialectOf = (target: Target, words = bedrockAnswer(target)): Dialect => ({
-  user: (content, warn) => bedrockContent(content, target, warn),
+  user: (content, warn, place) => bedrockContent(content, target, warn, place),
   assistant: (message, calls, warn) => answerBlocks(message, calls, target, warn, words),
   result: (answered, _message, warn) => bedrockResult(answered, target, warn),
   text: (text) => jsonOf({ text }),
   list,
   alternate: true,
+  namesFiles: true,
   ...standsAloneOf(target),
 });
 

@@ -52,6 +52,7 @@ export function checkBedrockRequest(body: unknown): Violation[] {
     checkMessage(message, at, ids, say);
     checkPairs(messages, at, say);
   }
+  checkNames(messages, say);
   checkTools(body, messages, say);
   for (const [at, block] of listIn(body.system).entries()) checkBlank(block, `system.${at}`, say);
   checkReasoning(body, say);
@@ -162,6 +163,20 @@ function checkDocuments(content: readonly JsonObject[], at: number, say: Say): v
         `messages.${at}`,
         "The document file name can only contain alphanumeric characters, whitespace characters, hyphens, parentheses, and square brackets. The name can't contain more than one consecutive whitespace character.",
       );
+}
+
+/** No two documents of a request may have one name, wherever they are. */
+function checkNames(messages: readonly JsonObject[], say: Say): void {
+  const names = new Set<string>();
+  for (const [at, message] of messages.entries())
+    for (const block of contentOf(message))
+      for (const one of [block, ...objectsIn(objectIn(block.toolResult)?.content)]) {
+        const document = objectIn(one.document);
+        if (document === undefined) continue;
+        const name = String(document.name);
+        if (names.has(name)) say(`messages.${at}`, "Messages can't contain duplicate document names.");
+        names.add(name);
+      }
 }
 
 function idsIn(message: JsonObject | undefined, member: "toolUse" | "toolResult"): string[] {
