@@ -45,7 +45,14 @@ interface SourceModel {
   input?: string[];
   contextWindow?: number;
   maxTokens?: number;
-  cost?: { input?: number; output?: number; cacheRead?: number; cacheWrite?: number };
+  cost?: Cost & { tiers?: (Cost & { inputTokensAbove: number })[] };
+}
+
+interface Cost {
+  input?: number;
+  output?: number;
+  cacheRead?: number;
+  cacheWrite?: number;
 }
 
 const folder = mkdtempSync(join(tmpdir(), "rondo-catalogue-"));
@@ -68,8 +75,9 @@ try {
       `  ${provider}: \`\n${rowsOf(provider, join(data, `${file}.json`)).join("\n")}\n\`,`,
   );
   const text = `// Made by scripts/catalogue.ts from ${source.name} ${source.version} (MIT), data of ${date}. Not edited by hand.
-// A row: model|window|output limit|input|output|cached input|cache write|v (sees images), r (reasons). Tokens, and US
-// dollars per million of them. Empty is unknown.
+// A row: model|window|output limit|input|output|cached input|cache write|v (sees images), r (reasons),
+// and for each price of longer prompts another cell: above how many input tokens:input:output:cached input:cache write.
+// Tokens, and US dollars per million of them. Empty is unknown.
 
 export const date: string = "${date}";
 
@@ -109,16 +117,22 @@ function rowOf({ id, cost = {}, contextWindow, maxTokens, input = [], reasoning 
     !priced || value === undefined || value < 0 ? "" : String(Number(value.toPrecision(6)));
   // No provider has a free cache: 0 means that the source does not know the price, or that there is no cache.
   const cache = (value: number | undefined): string => (value === 0 ? "" : price(value));
+  const rates = (of: Cost): string[] => [
+    price(of.input),
+    price(of.output),
+    cache(of.cacheRead),
+    cache(of.cacheWrite),
+  ];
   const window = contextWindow !== undefined && contextWindow > 0 ? contextWindow : undefined;
   const limit =
     maxTokens !== undefined && maxTokens > 0 ? Math.min(maxTokens, window ?? maxTokens) : undefined;
   return [
     window ?? "",
     limit ?? "",
-    price(cost.input),
-    price(cost.output),
-    cache(cost.cacheRead),
-    cache(cost.cacheWrite),
+    ...rates(cost),
     `${input.includes("image") ? "v" : ""}${reasoning === true ? "r" : ""}`,
+    ...(priced ? (cost.tiers ?? []) : [])
+      .filter((tier) => (tier.input ?? 0) > 0 && (tier.output ?? 0) > 0)
+      .map((tier) => [tier.inputTokensAbove, ...rates(tier)].join(":")),
   ].join("|");
 }

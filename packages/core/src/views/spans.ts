@@ -57,7 +57,7 @@ const providerNames: Readonly<Record<string, string>> = {
   xai: "x_ai",
 };
 
-const usageNames: Readonly<Record<keyof Usage, string>> = {
+const usageNames: Readonly<Partial<Record<keyof Usage, string>>> = {
   inputTokens: "gen_ai.usage.input_tokens",
   outputTokens: "gen_ai.usage.output_tokens",
   cachedInputTokens: "gen_ai.usage.cache_read.input_tokens",
@@ -250,5 +250,8 @@ function ended(span: TraceSpan | undefined, error?: { kind: string; message: str
 
 function tellUsage(span: TraceSpan, usage: Usage): void {
   for (const [name, value] of Object.entries(usage) as [keyof Usage, number | undefined][])
-    if (value !== undefined && Object.hasOwn(usageNames, name)) span.setAttribute(usageNames[name], value);
+    if (value !== undefined) {
+      const known = usageNames[name];
+      if (known !== undefined) span.setAttribute(known, value);
+    }
 }

@@ -436,6 +436,43 @@ describe("the cost of a model call", () => {
     expect(more({ inputTokens: 10, cachedInputTokens: 1_000_000 })).toMatchObject({ usd: 1.5 });
   });
 
+  test("has the price of its request's length, for all of its tokens", () => {
+    const longPrompts = [
+      { above: 300_000, input: 6, output: 30, cachedInput: 3, cacheWrite: 12 },
+      { above: 100_000, input: 4, output: 20 },
+    ];
+    const of = (usage: Usage): number | undefined =>
+      (more(usage, { price: { ...price, longPrompts } }, false, { ...spend, usd: 0 }) as Spend).usd;
+    expect(of({ inputTokens: 100_000, outputTokens: 100_000 })).toBeCloseTo(0.2 + 1);
+    expect(of({ inputTokens: 100_001, outputTokens: 100_000 })).toBeCloseTo(0.4 + 2);
+    // What the cache held counts for the length. Without a price of its own it has that of the input.
+    expect(of({ inputTokens: 200_000, cachedInputTokens: 150_000 })).toBeCloseTo(0.8);
+    expect(of({ inputTokens: 400_000, cachedInputTokens: 300_000, cacheWriteTokens: 100_000 })).toBeCloseTo(
+      0.9 + 1.2,
+    );
+  });
+
+  test("has the price of an hour for what is cached for one, as far as the provider says so", () => {
+    const of = (usage: Usage, its: object): number | undefined =>
+      (more(usage, { price: its }, false, { ...spend, usd: 0 }) as Spend).usd;
+    const mixed = { inputTokens: 1_000_000, cacheWriteTokens: 1_000_000, cacheWrite1hTokens: 400_000 };
+    expect(of(mixed, { ...price, cacheWrite1h: 6 })).toBeCloseTo(0.6 * 4 + 0.4 * 6);
+    expect(of(mixed, price)).toBeCloseTo(4);
+    expect(of(mixed, { input: 2, output: 10 })).toBeCloseTo(2);
+    // A count that is more than all that was written is no more than that.
+    expect(of({ ...mixed, cacheWrite1hTokens: 2_000_000 }, { ...price, cacheWrite1h: 6 })).toBeCloseTo(6);
+  });
+
+  test("is not zero for a model that is free only for short prompts", () => {
+    const longPrompts = [{ above: 100_000, input: 1, output: 1 }];
+    expect(more(undefined, { price: { input: 0, output: 0, longPrompts } })).toMatchObject({
+      usd: undefined,
+    });
+    expect(
+      more(undefined, { price: { input: 0, output: 0, longPrompts: [{ above: 9, input: 0, output: 0 }] } }),
+    ).toMatchObject({ usd: spend.usd });
+  });
+
   test("is unknown from the first call on that has no price, or no count", () => {
     expect(more({ inputTokens: 1 }, {})).toMatchObject({ tokens: 4, usd: undefined, uncounted: 1 });
     expect(more({ inputTokens: 1 }, { price }, false, { ...spend, usd: undefined })).toMatchObject({

@@ -7,6 +7,7 @@
 
 import { charEstimator } from "../../context/estimate.ts";
 import { type AssistantMessage, addUsage, tokensOf, type Usage } from "../../message.ts";
+import { costOf, isFree } from "../../price.ts";
 import { frontOf } from "../request/window.ts";
 import type { ModelRef } from "../run-options.ts";
 import { modelInUse, type Run, type Spend, type State, withRun } from "../state.ts";
@@ -25,6 +26,7 @@ export function spendMore(
   const { spend } = run;
   const { usage = {} } = came;
   const { inputTokens = 0, outputTokens = 0 } = usage;
+  const price = by?.facts.price;
   if ("role" in came && inputTokens <= 0)
     return {
       ...spend,
@@ -33,16 +35,16 @@ export function spendMore(
       tokens: spend.tokens + outputTokens,
       uncounted: spend.uncounted + 1,
       estimated: (spend.estimated ?? 0) + estimated(state, came),
-      usd: isFree(by) ? spend.usd : undefined,
+      usd: price !== undefined && isFree(price) ? spend.usd : undefined,
     };
   const tokens = tokensOf(usage);
   if (tokens === undefined) return spend;
-  const cost = costOf(by, usage);
+  const { usd } = spend;
   return {
     ...spend,
     usage: addUsage(spend.usage, usage),
     tokens: spend.tokens + tokens,
-    usd: cost === undefined || spend.usd === undefined ? undefined : spend.usd + cost,
+    usd: price === undefined || usd === undefined ? undefined : usd + costOf(price, usage).total,
   };
 }
 
@@ -54,23 +56,3 @@ const estimated = (state: State, answer: AssistantMessage): number =>
   frontOf(state, { estimator }) +
   state.history.sum(estimator.message) +
   ((answer.usage?.outputTokens ?? 0) > 0 ? 0 : estimator.message(answer));
-
-function isFree(by: ModelRef | undefined): boolean {
-  const price = by?.facts.price;
-  return price !== undefined && price.input === 0 && price.output === 0;
-}
-
-function costOf(by: ModelRef | undefined, usage: Usage): number | undefined {
-  const price = by?.facts.price;
-  if (price === undefined) return undefined;
-  const cached = usage.cachedInputTokens ?? 0;
-  const written = usage.cacheWriteTokens ?? 0;
-  const plain = Math.max(0, (usage.inputTokens ?? 0) - cached - written);
-  return (
-    (plain * price.input +
-      cached * (price.cachedInput ?? price.input) +
-      written * (price.cacheWrite ?? price.input) +
-      (usage.outputTokens ?? 0) * price.output) /
-    1_000_000
-  );
-}
