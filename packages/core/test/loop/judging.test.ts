@@ -516,6 +516,61 @@ describe("the cost of a model call", () => {
     expect(more({ inputTokens: 1_000_000 }, { price }, true)).toMatchObject({ usd: 2.5 });
   });
 
+  describe("of a call that broke off", () => {
+    const partial = answerOf([{ type: "text", text: "word ".repeat(8_000) }]);
+    const history = Log.of<Message>([
+      { role: "user", content: [{ type: "text", text: "word ".repeat(4_000) }] },
+    ]);
+    const free = { usage: {}, tokens: 0, usd: 0, uncounted: 0 };
+    const broken = (
+      usage: Usage | undefined,
+      facts: object = { price },
+      came: object = { partial },
+    ): Spend => {
+      const state = stateOf({ spend: free }, { history }, priced(facts));
+      return spendMore(state, state.run as Run, { usage, ...came });
+    };
+
+    test("is estimated as far as nobody counted what had arrived", () => {
+      const { tokens, estimated = 0, usd, uncounted, usage } = broken(undefined);
+      expect({ tokens, uncounted, usage }).toStrictEqual({ tokens: 0, uncounted: 1, usage: {} });
+      expect(estimated).toBeGreaterThan(10_000);
+      expect(estimated).toBeLessThan(20_000);
+      // Between the prices of input and of output.
+      expect(usd).toBeGreaterThan((estimated * price.input) / 1_000_000);
+      expect(usd).toBeLessThan((estimated * price.output) / 1_000_000);
+    });
+
+    test("has the request's count, where the stream began with it, and an estimate of the answer", () => {
+      const {
+        tokens,
+        estimated = 0,
+        usd,
+        uncounted,
+        usage,
+      } = broken({ inputTokens: 5_000, outputTokens: 1 });
+      expect({ tokens, uncounted, usage }).toStrictEqual({
+        tokens: 5_001,
+        uncounted: 1,
+        usage: { inputTokens: 5_000, outputTokens: 1 },
+      });
+      expect(estimated).toBeGreaterThan(7_000);
+      expect(estimated).toBeLessThan(12_000);
+      expect(usd).toBeCloseTo((5_000 * price.input + (estimated + 1) * price.output) / 1_000_000);
+    });
+
+    test("is what the provider counted, if it counted what had arrived", () => {
+      const usage = { inputTokens: 5_000, outputTokens: 6_000 };
+      expect(broken(usage)).toStrictEqual({ ...free, usage, tokens: 11_000, usd: 0.07 });
+    });
+
+    test("is nothing if nothing had arrived, and unknown in money without a price", () => {
+      expect(broken(undefined, { price }, {})).toStrictEqual(free);
+      expect(broken(undefined, { price }, { partial: answerOf([]) })).toStrictEqual(free);
+      expect(broken(undefined, {})).toMatchObject({ usd: undefined, uncounted: 1 });
+    });
+  });
+
   test("of an unknown model is in tokens only", () => {
     const state = stateOf({ spend, model: 7 });
     expect(spendMore(state, state.run as Run, said({ inputTokens: 5 }))).toMatchObject({
