@@ -9,7 +9,7 @@
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { resolveIn } from "../packages/models/src/catalogue/names.ts";
 import { CommandLine } from "./command-line.ts";
 
@@ -97,10 +97,15 @@ ${blocks.join("\n")}
 }
 
 function rowsOf(provider: string, file: string): string[] {
-  const byApi = JSON.parse(readFileSync(file, "utf8")) as { [api: string]: { [key: string]: SourceModel } };
   const rows = new Map<string, string>();
-  for (const model of Object.values(byApi).flatMap((models) => Object.values(models)))
-    if (model.type === "chat" && /^[^|`\\$\s]+$/.test(model.id)) rows.set(model.id, rowOf(model));
+  const atGoogle = new Map(
+    provider === "vertex"
+      ? modelsIn(join(dirname(file), "google.json")).map((model) => [model.id, model])
+      : [],
+  );
+  for (const model of modelsIn(file))
+    if (model.type === "chat" && /^[^|`\\$\s]+$/.test(model.id))
+      rows.set(model.id, rowOf(withTiersOf(atGoogle.get(model.id), model)));
   // A dated or regional name that resolves to the same facts anyway needs no row of its own.
   for (const [id, row] of [...rows].sort(([a], [b]) => b.length - a.length)) {
     rows.delete(id);
@@ -108,6 +113,19 @@ function rowsOf(provider: string, file: string): string[] {
     if (found === undefined || !found.exactPrice || found.row !== row) rows.set(id, row);
   }
   return [...rows].map(([id, row]) => `${id}|${row}`).sort();
+}
+
+function modelsIn(file: string): SourceModel[] {
+  const byApi = JSON.parse(readFileSync(file, "utf8")) as { [api: string]: { [key: string]: SourceModel } };
+  return Object.values(byApi).flatMap((models) => Object.values(models));
+}
+
+/** Vertex has Google's prices of long prompts for the models that have Google's prices; the source lacks them there. */
+function withTiersOf(other: SourceModel | undefined, model: SourceModel): SourceModel {
+  const { cost = {} } = model;
+  const { tiers, input, output } = other?.cost ?? {};
+  if (tiers === undefined || cost.tiers !== undefined) return model;
+  return input === cost.input && output === cost.output ? { ...model, cost: { ...cost, tiers } } : model;
 }
 
 function rowOf({ id, cost = {}, contextWindow, maxTokens, input = [], reasoning }: SourceModel): string {

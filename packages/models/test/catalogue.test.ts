@@ -38,6 +38,10 @@ describe("the catalogue", () => {
     expect(factsOf("google", "gemini-2.5-pro")?.price?.longPrompts).toStrictEqual([
       { above: 200_000, input: 2.5, output: 15, cachedInput: 0.25 },
     ]);
+    // The data of Vertex lacks what that of the same models has under Google's own name.
+    expect(factsOf("vertex", "gemini-2.5-pro")?.price).toStrictEqual(
+      factsOf("google", "gemini-2.5-pro")?.price,
+    );
     expect(factsOf("openai", "gpt-4o")?.price).not.toHaveProperty("cacheWrite1h");
   });
 

@@ -811,11 +811,11 @@ zai-org/GLM-5.3|1048575|262144|1.4|4.4|0.26||r
   vertex: `
 gemini-2.5-flash-lite|1048576|65536|0.1|0.4|0.01||vr
 gemini-2.5-flash|1048576|65536|0.3|2.5|0.03||vr
-gemini-2.5-pro|1048576|65536|1.25|10|0.125||vr
+gemini-2.5-pro|1048576|65536|1.25|10|0.125||vr|200000:2.5:15:0.25:
 gemini-3-flash-preview|1048576|65536|0.5|3|0.05||vr
 gemini-3.1-flash-lite|1048576|65536|0.25|1.5|0.025||vr
-gemini-3.1-pro-preview-customtools|1048576|65536|2|12|0.2||vr
-gemini-3.1-pro-preview|1048576|65536|2|12|0.2||vr
+gemini-3.1-pro-preview-customtools|1048576|65536|2|12|0.2||vr|200000:4:18:0.4:
+gemini-3.1-pro-preview|1048576|65536|2|12|0.2||vr|200000:4:18:0.4:
 gemini-3.5-flash-lite|1048576|65536|0.3|2.5|0.03||vr
 gemini-3.5-flash|1048576|65536|1.5|9|0.15||vr
 gemini-3.6-flash|1048576|65536|0.75|3.75|0.075||vr
