@@ -517,7 +517,7 @@ describe("the cost of a model call", () => {
   });
 
   describe("of a call that broke off", () => {
-    const partial = answerOf([{ type: "text", text: "word ".repeat(8_000) }]);
+    const partial = answerOf([{ type: "text", text: "word ".repeat(8_004) }]);
     const history = Log.of<Message>([
       { role: "user", content: [{ type: "text", text: "word ".repeat(4_000) }] },
     ]);
@@ -559,13 +559,31 @@ describe("the cost of a model call", () => {
       expect(usd).toBeCloseTo((5_000 * price.input + (estimated + 1) * price.output) / 1_000_000);
     });
 
+    test("is estimated up to what was counted, unless that is half of it or more", () => {
+      const at = (outputTokens: number): number | undefined =>
+        broken({ inputTokens: 5_000, outputTokens }).estimated;
+      const arrived = at(0) ?? 0;
+      expect(at(1)).toBe(arrived - 1);
+      const half = Math.ceil(arrived / 2);
+      expect(arrived % 2).toBe(0);
+      expect(at(half)).toBeUndefined();
+      expect(at(half - 1)).toBe(arrived - half + 1);
+    });
+
     test("is what the provider counted, if it counted what had arrived", () => {
       const usage = { inputTokens: 5_000, outputTokens: 6_000 };
       expect(broken(usage)).toStrictEqual({ ...free, usage, tokens: 11_000, usd: 0.07 });
     });
 
+    test("has an estimate of the request, if only the answer was counted", () => {
+      const { estimated } = broken({ outputTokens: 9_000 });
+      expect(estimated).toBeGreaterThan(3_500);
+      expect(estimated).toBeLessThan(7_000);
+    });
+
     test("is nothing if nothing had arrived, and unknown in money without a price", () => {
       expect(broken(undefined, { price }, {})).toStrictEqual(free);
+      expect(broken({ cachedInputTokens: 5 }, { price }, {})).toStrictEqual(free);
       expect(broken(undefined, { price }, { partial: answerOf([]) })).toStrictEqual(free);
       expect(broken(undefined, {})).toMatchObject({ usd: undefined, uncounted: 1 });
     });

@@ -47,9 +47,9 @@ export function spendMore(
 }
 
 /** The spending with what a provider counted. */
-function counted(spend: Spend, usage: Usage | undefined, price: Price | undefined): Spend {
+function counted(spend: Spend, usage: Usage = {}, price: Price | undefined): Spend {
   const tokens = tokensOf(usage);
-  if (usage === undefined || tokens === undefined) return spend;
+  if (tokens === undefined) return spend;
   return {
     ...spend,
     usage: addUsage(spend.usage, usage),
@@ -75,7 +75,7 @@ function brokenOff(
   const input = inputTokens > 0 ? 0 : sentIn(state);
   // Counts at the beginning of a stream are far below what had arrived, and those of the whole are near it.
   const output = outputTokens * 2 < arrived ? arrived - outputTokens : 0;
-  if (input + output === 0) return spend;
+  if (input === 0 && output === 0) return spend;
   return {
     ...spend,
     uncounted: spend.uncounted + 1,
