@@ -9,7 +9,7 @@
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { resolveIn } from "../packages/models/src/catalogue/names.ts";
 import { CommandLine } from "./command-line.ts";
 
@@ -45,7 +45,14 @@ interface SourceModel {
   input?: string[];
   contextWindow?: number;
   maxTokens?: number;
-  cost?: { input?: number; output?: number; cacheRead?: number; cacheWrite?: number };
+  cost?: Cost & { tiers?: (Cost & { inputTokensAbove: number })[] };
+}
+
+interface Cost {
+  input?: number;
+  output?: number;
+  cacheRead?: number;
+  cacheWrite?: number;
 }
 
 const folder = mkdtempSync(join(tmpdir(), "rondo-catalogue-"));
@@ -68,8 +75,9 @@ try {
       `  ${provider}: \`\n${rowsOf(provider, join(data, `${file}.json`)).join("\n")}\n\`,`,
   );
   const text = `// Made by scripts/catalogue.ts from ${source.name} ${source.version} (MIT), data of ${date}. Not edited by hand.
-// A row: model|window|output limit|input|output|cached input|cache write|v (sees images), r (reasons). Tokens, and US
-// dollars per million of them. Empty is unknown.
+// A row: model|window|output limit|input|output|cached input|cache write|v (sees images), r (reasons),
+// and for each price of longer prompts another cell: above how many input tokens:input:output:cached input:cache write.
+// Tokens, and US dollars per million of them. Empty is unknown.
 
 export const date: string = "${date}";
 
@@ -89,10 +97,15 @@ ${blocks.join("\n")}
 }
 
 function rowsOf(provider: string, file: string): string[] {
-  const byApi = JSON.parse(readFileSync(file, "utf8")) as { [api: string]: { [key: string]: SourceModel } };
   const rows = new Map<string, string>();
-  for (const model of Object.values(byApi).flatMap((models) => Object.values(models)))
-    if (model.type === "chat" && /^[^|`\\$\s]+$/.test(model.id)) rows.set(model.id, rowOf(model));
+  const atGoogle = new Map(
+    provider === "vertex"
+      ? modelsIn(join(dirname(file), "google.json")).map((model) => [model.id, model])
+      : [],
+  );
+  for (const model of modelsIn(file))
+    if (model.type === "chat" && /^[^|`\\$\s]+$/.test(model.id))
+      rows.set(model.id, rowOf(withTiersOf(atGoogle.get(model.id), model)));
   // A dated or regional name that resolves to the same facts anyway needs no row of its own.
   for (const [id, row] of [...rows].sort(([a], [b]) => b.length - a.length)) {
     rows.delete(id);
@@ -102,6 +115,19 @@ function rowsOf(provider: string, file: string): string[] {
   return [...rows].map(([id, row]) => `${id}|${row}`).sort();
 }
 
+function modelsIn(file: string): SourceModel[] {
+  const byApi = JSON.parse(readFileSync(file, "utf8")) as { [api: string]: { [key: string]: SourceModel } };
+  return Object.values(byApi).flatMap((models) => Object.values(models));
+}
+
+/** Vertex has Google's prices of long prompts for the models that have Google's prices; the source lacks them there. */
+function withTiersOf(other: SourceModel | undefined, model: SourceModel): SourceModel {
+  const { cost = {} } = model;
+  const { tiers, input, output } = other?.cost ?? {};
+  if (tiers === undefined || cost.tiers !== undefined) return model;
+  return input === cost.input && output === cost.output ? { ...model, cost: { ...cost, tiers } } : model;
+}
+
 function rowOf({ id, cost = {}, contextWindow, maxTokens, input = [], reasoning }: SourceModel): string {
   const free = id.endsWith(":free");
   const priced = free || ((cost.input ?? 0) > 0 && (cost.output ?? 0) > 0);
@@ -109,16 +135,22 @@ function rowOf({ id, cost = {}, contextWindow, maxTokens, input = [], reasoning 
     !priced || value === undefined || value < 0 ? "" : String(Number(value.toPrecision(6)));
   // No provider has a free cache: 0 means that the source does not know the price, or that there is no cache.
   const cache = (value: number | undefined): string => (value === 0 ? "" : price(value));
+  const rates = (of: Cost): string[] => [
+    price(of.input),
+    price(of.output),
+    cache(of.cacheRead),
+    cache(of.cacheWrite),
+  ];
   const window = contextWindow !== undefined && contextWindow > 0 ? contextWindow : undefined;
   const limit =
     maxTokens !== undefined && maxTokens > 0 ? Math.min(maxTokens, window ?? maxTokens) : undefined;
   return [
     window ?? "",
     limit ?? "",
-    price(cost.input),
-    price(cost.output),
-    cache(cost.cacheRead),
-    cache(cost.cacheWrite),
+    ...rates(cost),
     `${input.includes("image") ? "v" : ""}${reasoning === true ? "r" : ""}`,
+    ...(priced ? (cost.tiers ?? []) : [])
+      .filter((tier) => (tier.input ?? 0) > 0 && (tier.output ?? 0) > 0)
+      .map((tier) => [tier.inputTokensAbove, ...rates(tier)].join(":")),
   ].join("|");
 }

@@ -276,7 +276,7 @@ const mappers: { readonly [option: string]: Mapper } = {
   },
   // US dollars for a million tokens.
   price: (value: { input: number; output: number }, to) => {
-    demandKnown("given.options.price", value, "input output");
+    demandKnown("given.options.price", value, "input output cachedInput cacheWrite cacheWrite1h longPrompts");
     to.facts = { ...to.facts, price: value };
   },
   exempt_tools: (value: string[], { agent }) => {

@@ -191,6 +191,7 @@ export { type Resolved, resolve } from "./options/options.ts";
 export type { Adapt } from "./options/wrappers.ts";
 export type { Partially } from "./output/partial.ts";
 export type { OutputReading } from "./output/structured.ts";
+export type { LongPromptRates, Price, Rates } from "./price.ts";
 export {
   defaultPolicy,
   type PolicyKey,

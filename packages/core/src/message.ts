@@ -134,6 +134,8 @@ export interface Usage {
   outputTokens?: number;
   cachedInputTokens?: number;
   cacheWriteTokens?: number;
+  /** Of `cacheWriteTokens`, those that are kept for an hour, which costs more than five minutes. Absent: none, or the provider does not say. */
+  cacheWrite1hTokens?: number;
   reasoningTokens?: number;
 }
 

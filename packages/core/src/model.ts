@@ -6,6 +6,7 @@
 import type { Clock } from "./clock.ts";
 import { isObject } from "./json/object.ts";
 import type { AssistantMessage, Json, JsonObject, Message, Origin } from "./message.ts";
+import type { Price } from "./price.ts";
 import { headOf } from "./text/size.ts";
 
 /** A read-only list of messages that costs nothing to pass on. Iterate it, or use `at`. */
@@ -107,7 +108,7 @@ export interface ModelFacts {
   /** The most tokens of input alone, if the provider has such a limit. */
   maxInputTokens?: number;
   /** US dollars per million tokens. */
-  price?: { input: number; output: number; cachedInput?: number; cacheWrite?: number };
+  price?: Price;
   /** Media types accepted besides text, e.g. `image/*`. */
   accepts?: readonly string[];
   /** Whether it supports tool calls natively. Default: yes. */

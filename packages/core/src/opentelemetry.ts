@@ -3,6 +3,7 @@
 export {
   type OpenTelemetry,
   type TracedOptions,
+  type Tracer,
   type TraceSpan,
   traced,
 } from "./views/spans.ts";

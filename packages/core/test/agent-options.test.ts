@@ -146,6 +146,10 @@ describe("an agent's options", () => {
         [{ facts: { contextWindow: "8k" } }, 'facts.contextWindow: a number above 0 is needed, not "8k"'],
         [{ facts: { accepts: "image/*" } }, 'facts.accepts: a list is needed, not "image/*"'],
         [{ facts: { price: { input: 1 } } }, "facts.price.output: a finite number of at least 0 is needed"],
+        [
+          { facts: { price: { input: 1, output: 1, longPrompts: [{ input: 1, output: 1 }] } } },
+          "facts.price.longPrompts[0].above: a finite number of at least 0 is needed",
+        ],
         [{ facts: { more: () => 1 } }, "facts: more is a function, and JSON has no such value"],
       ] as const
     ).map(([change, words]): [Record<string, unknown>, string] => [

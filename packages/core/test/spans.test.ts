@@ -101,6 +101,7 @@ test("a request has its model, its settings and its usage; its run has the sum o
     "gen_ai.operation.name": "chat",
     "gen_ai.provider.name": "scripted",
     "gen_ai.request.model": "scripted",
+    "gen_ai.conversation.id": "s",
     "rondo.step": 1,
     "rondo.attempt": 1,
     "gen_ai.response.finish_reasons": ["tool_use"],
@@ -111,9 +112,10 @@ test("a request has its model, its settings and its usage; its run has the sum o
   expect(spanOf("invoke_agent").attributes).toStrictEqual({
     "gen_ai.operation.name": "invoke_agent",
     "gen_ai.conversation.id": "s",
-    "gen_ai.usage.input_tokens": 50,
-    "gen_ai.usage.output_tokens": 6,
-    "gen_ai.usage.cache_read.input_tokens": 4,
+    // Not `gen_ai.usage`: who adds that up over the spans of a trace would count everything twice.
+    "rondo.usage.input_tokens": 50,
+    "rondo.usage.output_tokens": 6,
+    "rondo.usage.cache_read.input_tokens": 4,
     "rondo.end.reason": "completed",
   });
 });
@@ -192,6 +194,97 @@ test("a parked run continues in its span, and one that another process began in 
     "invoke_agent > chat scripted",
     "invoke_agent > execute_tool guarded",
   ]);
+});
+
+test("whoever leaves a parked run ends its span, and the rest of the run has a span in the same conversation", async () => {
+  const guarded = echo("guarded", { permission: "ask" });
+  const model = scripted([[call("guarded", {}, { id: "a" })], say("Done.")]);
+  const session = await new Agent({ model, tools: [guarded], journal: memoryJournal() }).open("s");
+  const spans = traced(otel);
+  session.subscribe(spans);
+  await session.send("go");
+  spans.end();
+  spans.end();
+  expect(paths()).toStrictEqual(["invoke_agent", "invoke_agent > chat scripted"]);
+  expect(spanOf("invoke_agent").attributes).not.toHaveProperty("rondo.end.reason");
+  exporter.reset();
+  await session.approve("a");
+  expect(paths()).toStrictEqual([
+    "invoke_agent",
+    "invoke_agent > chat scripted",
+    "invoke_agent > execute_tool guarded",
+  ]);
+  expect(spanOf("invoke_agent").attributes).toMatchObject({
+    "gen_ai.conversation.id": "s",
+    "rondo.end.reason": "completed",
+  });
+});
+
+test("every span of a run that another process began is in the conversation that is given, a sub-agent's too", async () => {
+  const journal = memoryJournal();
+  const look = echo("look", { permission: "ask" });
+  const scout = new Agent({ model: scripted([call("look"), say("It rains.")]), tools: [look] });
+  const tools = [subAgent({ name: "scout", description: "Goes and looks", agent: scout })];
+  const open = (...turns: Turn[]): Promise<Session> =>
+    new Agent({ model: scripted(turns), tools, journal }).open("s");
+  await (await open(call("scout", { task: "look" }))).send("go");
+  const second = await open(say("Done."));
+  second.subscribe(onEvent({ conversation: second.id }));
+  await second.approve(second.pending[0]?.id ?? "");
+  const told = exporter
+    .getFinishedSpans()
+    .filter(({ name }) => !name.startsWith("execute_tool"))
+    .map(({ name, attributes }) => [name, attributes["gen_ai.conversation.id"]]);
+  expect(told).toStrictEqual([
+    ["chat scripted", "s"],
+    ["invoke_agent scout", "s"],
+    ["chat scripted", "s"],
+    ["invoke_agent", "s"],
+  ]);
+});
+
+test("a sub-agent's run is in the conversation of the outermost, and names its own session", async () => {
+  const scout = new Agent({ model: scripted([say("It rains.")]) });
+  const tools = [subAgent({ name: "scout", description: "Goes and looks", agent: scout })];
+  const agent = new Agent({ model: scripted([call("scout", { task: "look" }), say("So.")]), tools });
+  await agent.run("How is it?", { session: "s", onEvent: onEvent() });
+  expect(spanOf("invoke_agent scout").attributes).toMatchObject({
+    "gen_ai.conversation.id": "s",
+    "rondo.session": expect.stringMatching(/^s.+/),
+  });
+  expect(spanOf("invoke_agent").attributes).not.toHaveProperty("rondo.session");
+});
+
+test("the bytes of a file are in no span", async () => {
+  const data = "QUJD".repeat(1_000);
+  const shoot = echo("look", {
+    execute: () => [
+      { type: "text" as const, text: "a picture" },
+      { type: "file" as const, mediaType: "image/png", data },
+    ],
+  });
+  const model = scripted([call("look"), say("So.")]);
+  await new Agent({ model, tools: [shoot] }).run("go", { onEvent: onEvent({ content: true }) });
+  const told = String(spanOf("execute_tool look").attributes["gen_ai.tool.call.result"]);
+  expect(JSON.parse(told)).toStrictEqual([
+    { type: "text", text: "a picture" },
+    { type: "file", mediaType: "image/png", data: "3000 bytes" },
+  ]);
+});
+
+test("a typed answer is asked for as JSON, and providers have the conventions' names", () => {
+  const spans = onEvent();
+  const origin = { api: "openai-chat", provider: "moonshot", model: "kimi" };
+  spans({ type: "request", step: 1, attempt: 1, model: "m", origin, digest: "", output: true });
+  spans({
+    type: "run_end",
+    end: { reason: "completed", rule: "answer", evidence: {}, landed: false, resumable: true },
+    text: "",
+  });
+  expect(spanOf("chat kimi").attributes).toMatchObject({
+    "gen_ai.output.type": "json",
+    "gen_ai.provider.name": "moonshot_ai",
+  });
 });
 
 test("a call that waits for an answer is a span until it asks, and another once it goes on; a sub-agent above it has one", async () => {

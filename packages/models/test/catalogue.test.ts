@@ -22,6 +22,29 @@ describe("the catalogue", () => {
     expect(openaiCompatible({ provider: "groq", model: "openai/gpt-oss-120b" }).facts?.price).toBeDefined();
   });
 
+  it("has the prices of long prompts, and of a cache that is kept for an hour", () => {
+    expect(factsOf("anthropic", "claude-haiku-5-5")?.price).toStrictEqual({
+      input: 0.1,
+      output: 0.5,
+      cachedInput: 0.01,
+      cacheWrite: 0.125,
+      cacheWrite1h: 0.2,
+      longPrompts: [
+        { above: 100_000, input: 0.5, output: 2.5, cachedInput: 0.05, cacheWrite: 0.625, cacheWrite1h: 1 },
+      ],
+    });
+    expect(factsOf("anthropic", "claude-sonnet-4-5")?.price).toMatchObject({ cacheWrite1h: 6 });
+    expect(factsOf("bedrock", "anthropic.claude-sonnet-4-5-20250929-v1:0")?.price?.cacheWrite1h).toBe(6);
+    expect(factsOf("google", "gemini-2.5-pro")?.price?.longPrompts).toStrictEqual([
+      { above: 200_000, input: 2.5, output: 15, cachedInput: 0.25 },
+    ]);
+    // The data of Vertex lacks what that of the same models has under Google's own name.
+    expect(factsOf("vertex", "gemini-2.5-pro")?.price).toStrictEqual(
+      factsOf("google", "gemini-2.5-pro")?.price,
+    );
+    expect(factsOf("openai", "gpt-4o")?.price).not.toHaveProperty("cacheWrite1h");
+  });
+
   it("lets the user's facts win, member by member", () => {
     const facts = { price: { input: 1, output: 2 }, output: "none" } as const;
     expect(anthropic("claude-sonnet-4-5", { facts }).facts).toMatchObject({
@@ -88,8 +111,9 @@ describe("the catalogue", () => {
     for (const { model, facts } of listModels()) {
       expect(facts.contextWindow).toBeGreaterThan(0);
       if (facts.maxOutputTokens !== undefined) expect(facts.maxOutputTokens).toBeGreaterThan(0);
-      for (const price of Object.values(facts.price ?? {}))
-        model.endsWith(":free") ? expect(price).toBe(0) : expect(price).toBeGreaterThan(0);
+      const { longPrompts = [], ...price } = facts.price ?? {};
+      for (const rate of [price, ...longPrompts].flatMap((rates) => Object.values(rates)))
+        model.endsWith(":free") ? expect(rate).toBe(0) : expect(rate).toBeGreaterThan(0);
     }
   });
 

@@ -23,6 +23,7 @@ import {
 } from "../checks.ts";
 import type { Origin } from "../message.ts";
 import type { Model, ModelFacts } from "../model.ts";
+import type { LongPromptRates, Price } from "../price.ts";
 
 /** A check with an additional hint in its error: how to make a valid value of the given one. */
 const hinted =
@@ -35,13 +36,26 @@ const hinted =
 const modelWords = "a Model, e.g. offline() of @rondo/models,";
 const modelCalled = able(modelWords, "call");
 
+const rates = {
+  input: finite0,
+  output: finite0,
+  cachedInput: finite0,
+  cacheWrite: finite0,
+  cacheWrite1h: finite0,
+};
+
 const knownFacts = membersOf<ModelFacts>(
   {
     contextWindow: above0,
     maxOutputTokens: above0,
     maxInputTokens: above0,
-    price: membersOf<NonNullable<ModelFacts["price"]>>(
-      { input: finite0, output: finite0, cachedInput: finite0, cacheWrite: finite0 },
+    price: membersOf<Price>(
+      {
+        ...rates,
+        longPrompts: listOf(
+          membersOf<LongPromptRates>({ ...rates, above: finite0 }, ["above", "input", "output"], "let_pass"),
+        ),
+      },
       ["input", "output"],
       "let_pass",
     ),

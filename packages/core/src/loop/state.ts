@@ -97,7 +97,7 @@ export interface Spend {
   readonly tokens: number;
   /** US dollars; undefined as soon as one call has no known price or usage. */
   readonly usd: number | undefined;
-  /** Model calls without reported usage. */
+  /** Model calls without reported usage, or with that of a part only. */
   readonly uncounted: number;
   /** About how many tokens those took. Absent: none. */
   readonly estimated?: number;

@@ -82,6 +82,7 @@ const usage = membersOf<Usage>({
   outputTokens: finite0,
   cachedInputTokens: finite0,
   cacheWriteTokens: finite0,
+  cacheWrite1hTokens: finite0,
   reasoningTokens: finite0,
 });
 const spending = some(

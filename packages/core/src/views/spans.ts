@@ -7,7 +7,7 @@
 import { able, type Check, checkGiven, flag, having, membersOf, text } from "../checks.ts";
 import type { ErrorData } from "../errors.ts";
 import type { CallView, Listener, RondoEvent } from "../events.ts";
-import { type AssistantMessage, addUsage, type Usage } from "../message.ts";
+import { type AssistantMessage, addUsage, type ContentPart, type Usage } from "../message.ts";
 
 /** The methods of a span that are used. */
 export interface TraceSpan {
@@ -30,8 +30,19 @@ export interface TracedOptions<Span extends TraceSpan> {
   above?: Span;
   /** The agent's name, for a run's span and `gen_ai.agent.name`. Sub-agents have their tool's name. Default: none. */
   agent?: string;
-  /** Whether spans contain the arguments and results of calls, which may be confidential. Default: false. */
+  /** Whether spans contain the arguments and results of calls, which may be confidential; of files only the size. Default: false. */
   content?: boolean;
+  /** `gen_ai.conversation.id`. Give `session.id` if another process may have begun the run. Default: the session's id, once a run begins. */
+  conversation?: string;
+}
+
+/** A listener for one session at a time. */
+export interface Tracer extends Listener {
+  /**
+   * Ends the spans that are open: for a run that is left parked, or by a process that stops. If the run continues, the rest of it
+   * has a span of its own, in the same conversation. Without open spans nothing happens.
+   */
+  end(): void;
 }
 
 const otelFace = having('OpenTelemetry\'s API (import * as otel from "@opentelemetry/api")', {
@@ -39,7 +50,13 @@ const otelFace = having('OpenTelemetry\'s API (import * as otel from "@opentelem
   context: able("its context", "active"),
 });
 const tracedGiven: Check = membersOf<TracedOptions<TraceSpan> & { otel: unknown }>(
-  { otel: otelFace, above: able("a span", "setAttribute", "end"), agent: text, content: flag },
+  {
+    otel: otelFace,
+    above: able("a span", "setAttribute", "end"),
+    agent: text,
+    content: flag,
+    conversation: text,
+  },
   ["otel"],
 );
 
@@ -53,16 +70,18 @@ const providerNames: Readonly<Record<string, string>> = {
   bedrock: "aws.bedrock",
   google: "gcp.gemini",
   mistral: "mistral_ai",
+  moonshot: "moonshot_ai",
   vertex: "gcp.vertex_ai",
   xai: "x_ai",
 };
 
-const usageNames: Readonly<Record<keyof Usage, string>> = {
-  inputTokens: "gen_ai.usage.input_tokens",
-  outputTokens: "gen_ai.usage.output_tokens",
-  cachedInputTokens: "gen_ai.usage.cache_read.input_tokens",
-  cacheWriteTokens: "gen_ai.usage.cache_creation.input_tokens",
-  reasoningTokens: "gen_ai.usage.reasoning.output_tokens",
+/** After `gen_ai.usage.`, or for a whole run after `rondo.usage.`. */
+const usageNames: Readonly<Partial<Record<keyof Usage, string>>> = {
+  inputTokens: "input_tokens",
+  outputTokens: "output_tokens",
+  cachedInputTokens: "cache_read.input_tokens",
+  cacheWriteTokens: "cache_creation.input_tokens",
+  reasoningTokens: "reasoning.output_tokens",
 };
 
 /**
@@ -74,10 +93,10 @@ const usageNames: Readonly<Record<keyof Usage, string>> = {
 export function traced<Span extends TraceSpan, Context>(
   otel: OpenTelemetry<Span, Context>,
   options: TracedOptions<Span> = {},
-): Listener {
+): Tracer {
   checkGiven(tracedGiven, { ...options, otel }, "traced");
   const spans = new Spans(otel, options);
-  return (event) => spans.hear(event);
+  return Object.assign((event: RondoEvent) => spans.hear(event), { end: () => spans.end() });
 }
 
 class Spans<Span extends TraceSpan, Context> {
@@ -89,18 +108,20 @@ class Spans<Span extends TraceSpan, Context> {
   #request: Span | undefined;
   #summary: Span | undefined;
   #used: Usage = {};
+  #conversation: string | undefined;
 
   constructor(otel: OpenTelemetry<Span, Context>, options: TracedOptions<Span>) {
     this.#otel = otel;
     this.#options = options;
+    this.#conversation = options.conversation;
   }
 
   hear(event: RondoEvent): void {
     switch (event.type) {
       case "run_start":
         // A run that was left parked would not be ended by anything else.
-        this.#endRun();
-        this.#begin().setAttribute("gen_ai.conversation.id", event.session);
+        this.end();
+        this.#ranIn(event.session);
         return;
       case "request":
         this.#ask(event);
@@ -136,9 +157,16 @@ class Spans<Span extends TraceSpan, Context> {
       case "run_end": {
         const { reason, error } = event.end;
         this.#run?.setAttribute("rondo.end.reason", reason);
-        this.#endRun(error);
+        this.end(error);
       }
     }
+  }
+
+  /** A sub-agent is in the conversation that it was called in. */
+  #ranIn(session: string): void {
+    this.#conversation = this.#options.conversation ?? session;
+    const run = this.#begin();
+    if (this.#conversation !== session) run.setAttribute("rondo.session", session);
   }
 
   /** A run's span. For a run that another process began, it begins with the first event that comes here. */
@@ -153,6 +181,7 @@ class Spans<Span extends TraceSpan, Context> {
     );
     span.setAttribute("gen_ai.operation.name", "invoke_agent");
     if (agent !== undefined) span.setAttribute("gen_ai.agent.name", agent);
+    this.#inConversation(span);
     this.#run = span;
     this.#used = {};
     return span;
@@ -165,17 +194,23 @@ class Spans<Span extends TraceSpan, Context> {
     return this.#tracer().startSpan(name, { kind: of }, trace.setSpan(context.active(), run));
   }
 
+  #inConversation(span: Span): void {
+    if (this.#conversation !== undefined) span.setAttribute("gen_ai.conversation.id", this.#conversation);
+  }
+
   #tracer(): ReturnType<OpenTelemetry<Span, Context>["trace"]["getTracer"]> {
     return this.#otel.trace.getTracer("rondo");
   }
 
-  #ask({ origin, step, attempt }: RondoEvent & { type: "request" }): void {
+  #ask({ origin, step, attempt, output }: RondoEvent & { type: "request" }): void {
     ended(this.#request);
     const { provider, model } = origin;
     const span = this.#start(`chat ${model}`, kind.client);
     span.setAttribute("gen_ai.operation.name", "chat");
     span.setAttribute("gen_ai.provider.name", providerNames[provider] ?? provider);
     span.setAttribute("gen_ai.request.model", model);
+    if (output === true) span.setAttribute("gen_ai.output.type", "json");
+    this.#inConversation(span);
     span.setAttribute("rondo.step", step);
     span.setAttribute("rondo.attempt", attempt);
     this.#request = span;
@@ -184,7 +219,7 @@ class Spans<Span extends TraceSpan, Context> {
   #answered({ stop, usage = {} }: AssistantMessage): void {
     if (this.#request === undefined) return;
     this.#request.setAttribute("gen_ai.response.finish_reasons", [stop.raw ?? stop.kind]);
-    tellUsage(this.#request, usage);
+    tellUsage(this.#request, "gen_ai.usage", usage);
     this.#used = addUsage(this.#used, usage);
     this.#request = ended(this.#request);
   }
@@ -195,6 +230,7 @@ class Spans<Span extends TraceSpan, Context> {
     const span = this.#start(`execute_tool ${name}`, kind.internal);
     span.setAttribute("gen_ai.operation.name", "execute_tool");
     span.setAttribute("gen_ai.tool.name", name);
+    span.setAttribute("gen_ai.tool.type", "function");
     span.setAttribute("gen_ai.tool.call.id", id);
     if (this.#options.content === true) span.setAttribute("gen_ai.tool.call.arguments", JSON.stringify(args));
     this.#calls.set(key, span);
@@ -210,7 +246,7 @@ class Spans<Span extends TraceSpan, Context> {
     const span = this.#calls.get(call.key);
     this.#calls.delete(call.key);
     this.#children.delete(call.key);
-    const result = this.#options.content === true ? JSON.stringify(content) : undefined;
+    const result = this.#options.content === true ? JSON.stringify(content.map(withoutBytes)) : undefined;
     if (result !== undefined) span?.setAttribute("gen_ai.tool.call.result", result);
     const error = code ?? "tool_error";
     ended(span, isError ? { kind: error, message: result ?? error } : undefined);
@@ -221,20 +257,26 @@ class Spans<Span extends TraceSpan, Context> {
     const known = this.#children.get(key);
     if (known !== undefined) return known;
     const above = this.#calls.get(key) ?? this.#run ?? this.#begin();
-    const child = new Spans(this.#otel, { ...this.#options, above, agent: name });
+    const child = new Spans(this.#otel, {
+      ...this.#options,
+      above,
+      agent: name,
+      ...(this.#conversation === undefined ? {} : { conversation: this.#conversation }),
+    });
     this.#children.set(key, child);
     return child;
   }
 
   /** Ends what is still open together with the run: it has failed for good, or nobody waits for it any more. */
-  #endRun(error?: Pick<ErrorData, "kind" | "message">): void {
+  end(error?: Pick<ErrorData, "kind" | "message">): void {
     this.#request = ended(this.#request, error);
     this.#summary = ended(this.#summary);
-    for (const child of this.#children.values()) child.#endRun();
+    for (const child of this.#children.values()) child.end();
     for (const call of this.#calls.values()) call.end();
     this.#children.clear();
     this.#calls.clear();
-    if (this.#run !== undefined) tellUsage(this.#run, this.#used);
+    // Not as `gen_ai.usage`: whoever adds that up over all spans of a trace would count everything twice.
+    if (this.#run !== undefined) tellUsage(this.#run, "rondo.usage", this.#used);
     this.#run = ended(this.#run, error);
   }
 }
@@ -248,7 +290,16 @@ function ended(span: TraceSpan | undefined, error?: { kind: string; message: str
   span?.end();
 }
 
-function tellUsage(span: TraceSpan, usage: Usage): void {
-  for (const [name, value] of Object.entries(usage) as [keyof Usage, number | undefined][])
-    if (value !== undefined && Object.hasOwn(usageNames, name)) span.setAttribute(usageNames[name], value);
+function tellUsage(span: TraceSpan, under: "gen_ai.usage" | "rondo.usage", usage: Usage): void {
+  for (const [kind, value] of Object.entries(usage) as [keyof Usage, number | undefined][]) {
+    const name = usageNames[kind];
+    if (value !== undefined && name !== undefined) span.setAttribute(`${under}.${name}`, value);
+  }
+}
+
+/** A file's bytes would make a span so large that its exporter drops it, with all that are sent together with it. */
+function withoutBytes(part: ContentPart): ContentPart {
+  if (part.type !== "file" || typeof part.data !== "string") return part;
+  const padding = part.data.endsWith("==") ? 2 : Number(part.data.endsWith("="));
+  return { ...part, data: `${Math.floor(((part.data.length - padding) * 3) / 4)} bytes` };
 }

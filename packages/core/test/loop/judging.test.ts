@@ -436,6 +436,43 @@ describe("the cost of a model call", () => {
     expect(more({ inputTokens: 10, cachedInputTokens: 1_000_000 })).toMatchObject({ usd: 1.5 });
   });
 
+  test("has the price of its request's length, for all of its tokens", () => {
+    const longPrompts = [
+      { above: 300_000, input: 6, output: 30, cachedInput: 3, cacheWrite: 12 },
+      { above: 100_000, input: 4, output: 20 },
+    ];
+    const of = (usage: Usage): number | undefined =>
+      (more(usage, { price: { ...price, longPrompts } }, false, { ...spend, usd: 0 }) as Spend).usd;
+    expect(of({ inputTokens: 100_000, outputTokens: 100_000 })).toBeCloseTo(0.2 + 1);
+    expect(of({ inputTokens: 100_001, outputTokens: 100_000 })).toBeCloseTo(0.4 + 2);
+    // What the cache held counts for the length. Without a price of its own it has that of the input.
+    expect(of({ inputTokens: 200_000, cachedInputTokens: 150_000 })).toBeCloseTo(0.8);
+    expect(of({ inputTokens: 400_000, cachedInputTokens: 300_000, cacheWriteTokens: 100_000 })).toBeCloseTo(
+      0.9 + 1.2,
+    );
+  });
+
+  test("has the price of an hour for what is cached for one, as far as the provider says so", () => {
+    const of = (usage: Usage, its: object): number | undefined =>
+      (more(usage, { price: its }, false, { ...spend, usd: 0 }) as Spend).usd;
+    const mixed = { inputTokens: 1_000_000, cacheWriteTokens: 1_000_000, cacheWrite1hTokens: 400_000 };
+    expect(of(mixed, { ...price, cacheWrite1h: 6 })).toBeCloseTo(0.6 * 4 + 0.4 * 6);
+    expect(of(mixed, price)).toBeCloseTo(4);
+    expect(of(mixed, { input: 2, output: 10 })).toBeCloseTo(2);
+    // A count that is more than all that was written is no more than that.
+    expect(of({ ...mixed, cacheWrite1hTokens: 2_000_000 }, { ...price, cacheWrite1h: 6 })).toBeCloseTo(6);
+  });
+
+  test("is not zero for a model that is free only for short prompts", () => {
+    const longPrompts = [{ above: 100_000, input: 1, output: 1 }];
+    expect(more(undefined, { price: { input: 0, output: 0, longPrompts } })).toMatchObject({
+      usd: undefined,
+    });
+    expect(
+      more(undefined, { price: { input: 0, output: 0, longPrompts: [{ above: 9, input: 0, output: 0 }] } }),
+    ).toMatchObject({ usd: spend.usd });
+  });
+
   test("is unknown from the first call on that has no price, or no count", () => {
     expect(more({ inputTokens: 1 }, {})).toMatchObject({ tokens: 4, usd: undefined, uncounted: 1 });
     expect(more({ inputTokens: 1 }, { price }, false, { ...spend, usd: undefined })).toMatchObject({
@@ -477,6 +514,79 @@ describe("the cost of a model call", () => {
   test("is zero for a failed call without a count, and counts with one", () => {
     expect(more(undefined, { price }, true)).toStrictEqual(spend);
     expect(more({ inputTokens: 1_000_000 }, { price }, true)).toMatchObject({ usd: 2.5 });
+  });
+
+  describe("of a call that broke off", () => {
+    const partial = answerOf([{ type: "text", text: "word ".repeat(8_004) }]);
+    const history = Log.of<Message>([
+      { role: "user", content: [{ type: "text", text: "word ".repeat(4_000) }] },
+    ]);
+    const free = { usage: {}, tokens: 0, usd: 0, uncounted: 0 };
+    const broken = (
+      usage: Usage | undefined,
+      facts: object = { price },
+      came: object = { partial },
+    ): Spend => {
+      const state = stateOf({ spend: free }, { history }, priced(facts));
+      return spendMore(state, state.run as Run, { usage, ...came });
+    };
+
+    test("is estimated as far as nobody counted what had arrived", () => {
+      const { tokens, estimated = 0, usd, uncounted, usage } = broken(undefined);
+      expect({ tokens, uncounted, usage }).toStrictEqual({ tokens: 0, uncounted: 1, usage: {} });
+      expect(estimated).toBeGreaterThan(10_000);
+      expect(estimated).toBeLessThan(20_000);
+      // Between the prices of input and of output.
+      expect(usd).toBeGreaterThan((estimated * price.input) / 1_000_000);
+      expect(usd).toBeLessThan((estimated * price.output) / 1_000_000);
+    });
+
+    test("has the request's count, where the stream began with it, and an estimate of the answer", () => {
+      const {
+        tokens,
+        estimated = 0,
+        usd,
+        uncounted,
+        usage,
+      } = broken({ inputTokens: 5_000, outputTokens: 1 });
+      expect({ tokens, uncounted, usage }).toStrictEqual({
+        tokens: 5_001,
+        uncounted: 1,
+        usage: { inputTokens: 5_000, outputTokens: 1 },
+      });
+      expect(estimated).toBeGreaterThan(7_000);
+      expect(estimated).toBeLessThan(12_000);
+      expect(usd).toBeCloseTo((5_000 * price.input + (estimated + 1) * price.output) / 1_000_000);
+    });
+
+    test("is estimated up to what was counted, unless that is half of it or more", () => {
+      const at = (outputTokens: number): number | undefined =>
+        broken({ inputTokens: 5_000, outputTokens }).estimated;
+      const arrived = at(0) ?? 0;
+      expect(at(1)).toBe(arrived - 1);
+      const half = Math.ceil(arrived / 2);
+      expect(arrived % 2).toBe(0);
+      expect(at(half)).toBeUndefined();
+      expect(at(half - 1)).toBe(arrived - half + 1);
+    });
+
+    test("is what the provider counted, if it counted what had arrived", () => {
+      const usage = { inputTokens: 5_000, outputTokens: 6_000 };
+      expect(broken(usage)).toStrictEqual({ ...free, usage, tokens: 11_000, usd: 0.07 });
+    });
+
+    test("has an estimate of the request, if only the answer was counted", () => {
+      const { estimated } = broken({ outputTokens: 9_000 });
+      expect(estimated).toBeGreaterThan(3_500);
+      expect(estimated).toBeLessThan(7_000);
+    });
+
+    test("is nothing if nothing had arrived, and unknown in money without a price", () => {
+      expect(broken(undefined, { price }, {})).toStrictEqual(free);
+      expect(broken({ cachedInputTokens: 5 }, { price }, {})).toStrictEqual(free);
+      expect(broken(undefined, { price }, { partial: answerOf([]) })).toStrictEqual(free);
+      expect(broken(undefined, {})).toMatchObject({ usd: undefined, uncounted: 1 });
+    });
   });
 
   test("of an unknown model is in tokens only", () => {

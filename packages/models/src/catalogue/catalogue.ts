@@ -3,7 +3,7 @@
 // A dated snapshot of public data, small enough to be always included; a row is parsed only when somebody asks for it. What
 // it does not contain stays unknown: no default, no zero, no guess from a similar name.
 
-import type { ModelFacts } from "@rondo/core";
+import type { ModelFacts, Rates } from "@rondo/core";
 import { ownMember } from "../own-member.ts";
 import { anthropicName, type Found, resolveIn } from "./names.ts";
 import { date, snapshot, source } from "./snapshot.generated.ts";
@@ -78,9 +78,14 @@ function lookUp(provider: string, model: string): Found | undefined {
 
 function entryFrom(provider: string, model: string, { row, exactPrice }: Found): CatalogueEntry {
   const cells = row.split("|");
-  const [window, limit, input, output, cachedInput, cacheWrite] = cells
-    .slice(0, 6)
-    .map((cell) => (cell === "" ? undefined : Number(cell)));
+  const [window, limit, ...prices] = numbersIn(cells.slice(0, 6));
+  const isClaude = provider === "anthropic" || anthropicName(provider, model) !== undefined;
+  const rates = ratesIn(prices, isClaude);
+  const longPrompts = cells.slice(7).flatMap((cell) => {
+    const [above, ...those] = numbersIn(cell.split(":"));
+    const more = ratesIn(those, isClaude);
+    return above === undefined || more === undefined ? [] : [{ above, ...more }];
+  });
   const flags = cells[6] ?? "";
   const vision = flags.includes("v");
   const accepts = acceptsOf(provider, vision);
@@ -92,19 +97,30 @@ function entryFrom(provider: string, model: string, { row, exactPrice }: Found):
     facts: {
       ...(window === undefined ? {} : { contextWindow: window }),
       ...(limit === undefined ? {} : { maxOutputTokens: limit }),
-      ...(!exactPrice || input === undefined || output === undefined
-        ? {}
-        : {
-            price: {
-              input,
-              output,
-              ...(cachedInput === undefined ? {} : { cachedInput }),
-              ...(cacheWrite === undefined ? {} : { cacheWrite }),
-            },
-          }),
+      ...(exactPrice && rates !== undefined
+        ? { price: longPrompts.length === 0 ? rates : { ...rates, longPrompts } }
+        : {}),
       ...(accepts === undefined ? {} : { accepts }),
       tools: true,
     },
+  };
+}
+
+const numbersIn = (cells: readonly string[]): (number | undefined)[] =>
+  cells.map((cell) => (cell === "" ? undefined : Number(cell)));
+
+/** Input, output, cached input and cache write. The data has no price for an hour: for every Claude it is twice that of input. */
+function ratesIn(
+  [input, output, cachedInput, cacheWrite]: readonly (number | undefined)[],
+  isClaude: boolean,
+): Rates | undefined {
+  if (input === undefined || output === undefined) return undefined;
+  return {
+    input,
+    output,
+    ...(cachedInput === undefined ? {} : { cachedInput }),
+    ...(cacheWrite === undefined ? {} : { cacheWrite }),
+    ...(cacheWrite === undefined || !isClaude ? {} : { cacheWrite1h: 2 * input }),
   };
 }
 

@@ -400,6 +400,33 @@ describe("stop reasons and usage", () => {
     expect(message).toMatchObject({ content: [], stop: { kind: "refusal", detail: "cyber: Restricted." } });
   });
 
+  it("says how much is cached for an hour, which costs more than five minutes", () => {
+    const cache_creation = { ephemeral_5m_input_tokens: 3, ephemeral_1h_input_tokens: 4 };
+    const counts = { input_tokens: 10, cache_creation_input_tokens: 7, cache_creation, output_tokens: 1 };
+    const { usage } = answer([start("msg_1", counts), ...said(0, "x"), end("end_turn"), over]);
+    expect(usage).toMatchObject({ inputTokens: 17, cacheWriteTokens: 7, cacheWrite1hTokens: 4 });
+    // Without a round that cached for an hour there is nothing to say.
+    const short = { ...counts, cache_creation: { ...cache_creation, ephemeral_1h_input_tokens: 0 } };
+    expect(answer([start("m", short), ...said(0, "x"), end("end_turn"), over]).usage).not.toHaveProperty(
+      "cacheWrite1hTokens",
+    );
+  });
+
+  it("adds up what several rounds cached for an hour", () => {
+    const hour = (count: number): Json => ({
+      cache_creation_input_tokens: count,
+      cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: count },
+    });
+    const usage = {
+      input_tokens: 5,
+      output_tokens: 6,
+      ...(hour(9) as object),
+      iterations: [round("message", 5, 3, hour(8) as object), round("message", 5, 6, hour(9) as object)],
+    };
+    const { message } = decode([start(), ...said(0, "Hi."), end("end_turn", {}, usage), over]);
+    expect(message?.usage).toMatchObject({ cacheWriteTokens: 17, cacheWrite1hTokens: 17 });
+  });
+
   it("a stop sequence is named", () => {
     expect(
       answer([start(), ...said(0, "x"), end("stop_sequence", { stop_sequence: "END" }), over]).stop.detail,

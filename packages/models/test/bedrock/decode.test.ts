@@ -230,6 +230,22 @@ describe("Converse streams", () => {
     });
   });
 
+  it("says how much is cached for an hour", () => {
+    const details = (cacheDetails: Json): number | undefined =>
+      decode([
+        delta(0, { text: "x" }),
+        ["metadata", { usage: { inputTokens: 1, outputTokens: 1, cacheWriteInputTokens: 9, cacheDetails } }],
+        end("end_turn"),
+      ]).usage?.cacheWrite1hTokens;
+    const [hour, minutes] = [
+      { ttl: "1h", inputTokens: 3 },
+      { ttl: "5m", inputTokens: 6 },
+    ];
+    expect(details([hour, minutes])).toBe(3);
+    expect(details([minutes])).toBeUndefined();
+    expect(details("none")).toBeUndefined();
+  });
+
   it("joins redacted reasoning, whether its pieces are text or padded base64", () => {
     const redacted = (...pieces: string[]): Json | undefined => {
       const message = decode([

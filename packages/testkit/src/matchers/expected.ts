@@ -60,6 +60,7 @@ export const wantedSpending: Check = some(
     outputTokens: wantedNumber,
     cachedInputTokens: wantedNumber,
     cacheWriteTokens: wantedNumber,
+    cacheWrite1hTokens: wantedNumber,
     reasoningTokens: wantedNumber,
   }),
   "a number that was spent ({ steps: 3 })",

@@ -273,6 +273,7 @@ function sumOf(usages: readonly (Usage | undefined)[]): Usage {
     "outputTokens",
     "cachedInputTokens",
     "cacheWriteTokens",
+    "cacheWrite1hTokens",
     "reasoningTokens",
   ] as const;
   for (const name of names) {

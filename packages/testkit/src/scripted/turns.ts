@@ -211,6 +211,7 @@ export const usageChecks: ChecksOf<Usage> = {
   outputTokens: someNumber,
   cachedInputTokens: someNumber,
   cacheWriteTokens: someNumber,
+  cacheWrite1hTokens: someNumber,
   reasoningTokens: someNumber,
 };
 const counted = membersOf<Usage>(usageChecks);

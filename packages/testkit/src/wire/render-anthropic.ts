@@ -31,6 +31,14 @@ export function renderAnthropic(reply: Reply): Rendered {
     input_tokens: usage.inputTokens - usage.cachedInputTokens - usage.cacheWriteTokens,
     cache_creation_input_tokens: usage.cacheWriteTokens,
     cache_read_input_tokens: usage.cachedInputTokens,
+    ...(reply.usage.cacheWrite1hTokens === undefined
+      ? {}
+      : {
+          cache_creation: {
+            ephemeral_5m_input_tokens: usage.cacheWriteTokens - usage.cacheWrite1hTokens,
+            ephemeral_1h_input_tokens: usage.cacheWrite1hTokens,
+          },
+        }),
   };
   const output = {
     output_tokens: usage.outputTokens,

@@ -107,6 +107,7 @@ export function counts(usage: Usage): Required<Usage> {
     outputTokens: usage.outputTokens ?? 0,
     cachedInputTokens: usage.cachedInputTokens ?? 0,
     cacheWriteTokens: usage.cacheWriteTokens ?? 0,
+    cacheWrite1hTokens: usage.cacheWrite1hTokens ?? 0,
     reasoningTokens: usage.reasoningTokens ?? 0,
   };
 }

@@ -2,75 +2,90 @@
 //
 // Tokens are summed as providers report them. Those of an answer that nobody counted are estimated, beside that sum, so that
 // a budget has an end; so are those of a request of which a server says that it had none, which is what many send that did not
-// count. Money needs a price and reported usage for every call; if either is missing, the sum is unknown from then on, which
-// is not zero.
+// count. Money needs a price and reported usage for every answer; if either is missing, the sum is unknown from then on, which
+// is not zero. A call that broke off is counted by no one, or only as far as its stream's beginning says: what had arrived is
+// estimated, in money too, so that one lost connection does not end a run with a budget.
 
 import { charEstimator } from "../../context/estimate.ts";
 import { type AssistantMessage, addUsage, tokensOf, type Usage } from "../../message.ts";
+import { costOf, isFree, type Price } from "../../price.ts";
 import { frontOf } from "../request/window.ts";
 import type { ModelRef } from "../run-options.ts";
 import { modelInUse, type Run, type Spend, type State, withRun } from "../state.ts";
 
+/** What a model call that gave no answer left: the usage that was reported, and the part of an answer that had arrived. */
+interface Failed {
+  usage?: Usage | undefined;
+  partial?: AssistantMessage | undefined;
+}
+
 /**
  * The spending after one more model call.
- * @param came its answer, or the usage of a call that gave none: without reported usage that counts as free
+ * @param came its answer, or what a call left that gave none: without usage or a part of an answer that counts as free
  * @param by the model that was called; default: the one in use
  */
 export function spendMore(
   state: State,
   run: Run,
-  came: AssistantMessage | { usage?: Usage | undefined },
+  came: AssistantMessage | Failed,
   by: ModelRef | undefined = withRun(state).options.models[modelInUse(run)],
 ): Spend {
   const { spend } = run;
-  const { usage = {} } = came;
-  const { inputTokens = 0, outputTokens = 0 } = usage;
-  if ("role" in came && inputTokens <= 0)
-    return {
-      ...spend,
-      // What was told of the answer counts as told.
-      usage: outputTokens > 0 ? addUsage(spend.usage, { outputTokens }) : spend.usage,
-      tokens: spend.tokens + outputTokens,
-      uncounted: spend.uncounted + 1,
-      estimated: (spend.estimated ?? 0) + estimated(state, came),
-      usd: isFree(by) ? spend.usd : undefined,
-    };
+  const price = by?.facts.price;
+  if (!("role" in came)) return counted(brokenOff(state, spend, came, price), came.usage, price);
+  const { inputTokens = 0, outputTokens = 0 } = came.usage ?? {};
+  if (inputTokens > 0) return counted(spend, came.usage, price);
+  return {
+    ...spend,
+    // What was told of the answer counts as told.
+    usage: outputTokens > 0 ? addUsage(spend.usage, { outputTokens }) : spend.usage,
+    tokens: spend.tokens + outputTokens,
+    uncounted: spend.uncounted + 1,
+    estimated: (spend.estimated ?? 0) + sentIn(state) + (outputTokens > 0 ? 0 : estimator.message(came)),
+    usd: price !== undefined && isFree(price) ? spend.usd : undefined,
+  };
+}
+
+/** The spending with what a provider counted. */
+function counted(spend: Spend, usage: Usage = {}, price: Price | undefined): Spend {
   const tokens = tokensOf(usage);
   if (tokens === undefined) return spend;
-  const cost = costOf(by, usage);
   return {
     ...spend,
     usage: addUsage(spend.usage, usage),
     tokens: spend.tokens + tokens,
-    usd: cost === undefined || spend.usd === undefined ? undefined : spend.usd + cost,
+    usd: paid(spend, usage, price),
+  };
+}
+
+function paid({ usd }: Spend, usage: Usage, price: Price | undefined): number | undefined {
+  return price === undefined || usd === undefined ? undefined : usd + costOf(price, usage).total;
+}
+
+/** The spending with what nobody counted of an answer that broke off. */
+function brokenOff(
+  state: State,
+  spend: Spend,
+  { usage = {}, partial }: Failed,
+  price: Price | undefined,
+): Spend {
+  if (partial === undefined || partial.content.length === 0) return spend;
+  const arrived = estimator.message(partial);
+  const { inputTokens = 0, outputTokens = 0 } = usage;
+  const input = inputTokens > 0 ? 0 : sentIn(state);
+  // Counts at the beginning of a stream are far below what had arrived, and those of the whole are near it.
+  const output = outputTokens * 2 < arrived ? arrived - outputTokens : 0;
+  if (input === 0 && output === 0) return spend;
+  return {
+    ...spend,
+    uncounted: spend.uncounted + 1,
+    estimated: (spend.estimated ?? 0) + input + output,
+    usd: paid(spend, { inputTokens: input, outputTokens: output }, price),
   };
 }
 
 /** Always the same, whatever the agent's own is: the same records give the same spending. */
 const estimator = charEstimator();
 
-/** About how many tokens of a call nobody counted: the history that it was sent, and its answer unless that was counted. */
-const estimated = (state: State, answer: AssistantMessage): number =>
-  frontOf(state, { estimator }) +
-  state.history.sum(estimator.message) +
-  ((answer.usage?.outputTokens ?? 0) > 0 ? 0 : estimator.message(answer));
-
-function isFree(by: ModelRef | undefined): boolean {
-  const price = by?.facts.price;
-  return price !== undefined && price.input === 0 && price.output === 0;
-}
-
-function costOf(by: ModelRef | undefined, usage: Usage): number | undefined {
-  const price = by?.facts.price;
-  if (price === undefined) return undefined;
-  const cached = usage.cachedInputTokens ?? 0;
-  const written = usage.cacheWriteTokens ?? 0;
-  const plain = Math.max(0, (usage.inputTokens ?? 0) - cached - written);
-  return (
-    (plain * price.input +
-      cached * (price.cachedInput ?? price.input) +
-      written * (price.cacheWrite ?? price.input) +
-      (usage.outputTokens ?? 0) * price.output) /
-    1_000_000
-  );
-}
+/** About how many tokens a request had that nobody counted. */
+const sentIn = (state: State): number => frontOf(state, { estimator }) + state.history.sum(estimator.message);

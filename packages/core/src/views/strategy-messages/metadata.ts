@@ -5,13 +5,10 @@
 
 import { ownMember } from "../../json/object.ts";
 import type { Json, JsonObject, Usage } from "../../message.ts";
+import { costOf, type Price, ratesOf } from "../../price.ts";
 
 /** Per million tokens. */
-export interface StrategyPrice {
-  input: number;
-  output: number;
-  cachedInput?: number;
-  cacheWrite?: number;
+export interface StrategyPrice extends Price {
   /** Default: `USD`. */
   currency?: string;
 }
@@ -29,8 +26,7 @@ export interface RoundCost {
   latency: number;
 }
 
-/** Prices are per million tokens. */
-const priceUnit = 0.000_001;
+const free: Price = { input: 0, output: 0 };
 
 /** The cost of an answer; undefined if its tokens were not counted. */
 export function roundCost(
@@ -39,19 +35,17 @@ export function roundCost(
   latency: number,
 ): RoundCost | undefined {
   if (usage?.inputTokens === undefined && usage?.outputTokens === undefined) return undefined;
-  const { inputTokens = 0, outputTokens = 0, cachedInputTokens = 0, cacheWriteTokens = 0 } = usage;
-  const plain = Math.max(0, inputTokens - cachedInputTokens - cacheWriteTokens);
-  const { input = 0, output = 0, cachedInput = input, cacheWrite = input } = price ?? {};
+  const { inputTokens = 0, outputTokens = 0 } = usage;
+  const { input, output } = costOf(price ?? free, usage);
+  const unit = ratesOf(price ?? free, inputTokens);
   return {
     promptTokens: inputTokens,
     completionTokens: outputTokens,
-    promptPrice: rounded(
-      (plain * input + cachedInputTokens * cachedInput + cacheWriteTokens * cacheWrite) * priceUnit,
-    ),
-    completionPrice: rounded(outputTokens * output * priceUnit),
+    promptPrice: rounded(input),
+    completionPrice: rounded(output),
     currency: price === undefined ? "" : (price.currency ?? "USD"),
-    promptUnitPrice: input,
-    completionUnitPrice: output,
+    promptUnitPrice: unit.input,
+    completionUnitPrice: unit.output,
     latency,
   };
 }
@@ -75,7 +69,7 @@ export function executionMetadata(costs: readonly RoundCost[]): JsonObject {
     rounded(costs.reduce((total, cost) => total + cost[field], 0));
   const promptPrice = sum("promptPrice");
   const completionPrice = sum("completionPrice");
-  const unit = first === undefined ? 0 : priceUnit;
+  const unit = first === undefined ? 0 : 0.000_001;
   return {
     total_price: rounded(promptPrice + completionPrice),
     currency: first?.currency ?? "",

@@ -12,6 +12,7 @@ const names = [
   "input_tokens",
   "cache_read_input_tokens",
   "cache_creation_input_tokens",
+  "ephemeral_1h_input_tokens",
   "output_tokens",
 ] as const;
 type Counts = { [name in (typeof names)[number]]?: number };
@@ -33,6 +34,8 @@ export class AnthropicCounts {
       outputTokens: this.#most("output_tokens"),
       cachedInputTokens: read,
       cacheWriteTokens: written,
+      // A zero is what all others have, too.
+      cacheWrite1hTokens: this.#most("ephemeral_1h_input_tokens") || undefined,
       reasoningTokens: countIn(objectIn(usage.output_tokens_details)?.thinking_tokens),
     };
   }
@@ -57,8 +60,10 @@ function sumOf(rounds: readonly Json[]): Counts {
 }
 
 function keep(counts: Counts, told: JsonObject): void {
+  // How long what was written is kept is told in an object of its own.
+  const { ephemeral_1h_input_tokens } = objectIn(told.cache_creation) ?? {};
   for (const name of names) {
-    const count = countIn(told[name]);
+    const count = countIn(name === "ephemeral_1h_input_tokens" ? ephemeral_1h_input_tokens : told[name]);
     // Gateways put zeros into the last event if they do not know the input.
     if (count !== undefined && (count > 0 || !counts[name])) counts[name] = count;
   }

@@ -366,8 +366,19 @@ class BedrockAnswer implements Decoder {
       outputTokens: countIn(usage.outputTokens),
       cachedInputTokens: cacheRead,
       cacheWriteTokens: cacheWrite,
+      cacheWrite1hTokens: cachedForAnHour(usage.cacheDetails),
     });
   }
+}
+
+/** What was written to the cache for an hour; undefined if nothing was. */
+function cachedForAnHour(details: Json | undefined): number | undefined {
+  let sum = 0;
+  for (const one of Array.isArray(details) ? details : []) {
+    const { ttl, inputTokens } = objectIn(one) ?? {};
+    if (ttl === "1h") sum += countIn(inputTokens) ?? 0;
+  }
+  return sum || undefined;
 }
 
 /** The blocks that one means: some gateways send its text alone, or beside a call. */

@@ -28,7 +28,11 @@ export const answering: readonly Demand[] = [
           `facts.${what} is ${JSON.stringify(number)}: a number above 0 is needed; leave out what is not known`,
         );
       }
-      for (const [what, number] of Object.entries(model.facts?.price ?? {}))
+      const { longPrompts, ...price } = model.facts?.price ?? {};
+      const long = (longPrompts ?? []).flatMap((rates, at) =>
+        Object.entries(rates).map(([what, number]) => [`longPrompts[${at}].${what}`, number] as const),
+      );
+      for (const [what, number] of [...Object.entries(price), ...long])
         ok(
           number === undefined || (Number.isFinite(number) && number >= 0),
           `facts.price.${what} is ${JSON.stringify(number)}: US dollars per million tokens are needed; leave out a price that is not known`,
