@@ -257,7 +257,7 @@ export class ChatTools {
     const room = schemaRoom(this.#target, warnings);
     const { description, schema, strict } = as(
       tool,
-      plainMode(this.#target.compat) ?? toolModeOf(provider, model) ?? "tool",
+      plainMode(this.#target.compat) ?? toolModeOf(provider, model) ?? "openai",
       room,
     );
     return {

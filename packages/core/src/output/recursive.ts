@@ -1,0 +1,43 @@
+// The room of recursive schemas: those that contain themselves, such as a tree's.
+
+import { isObject } from "../json/object.ts";
+import type { Json, JsonObject } from "../message.ts";
+import { oncePer } from "../once-per.ts";
+import { pointed } from "../schema/pointer.ts";
+
+/** Keywords whose values are data. */
+const data: ReadonlySet<string> = new Set(["const", "enum", "default", "examples", "required"]);
+
+/** Whether a reference in the schema leads back to something that contains it. */
+export const isRecursive: (schema: JsonObject) => boolean = oncePer<JsonObject, boolean>((root) => {
+  const around = new Set<Json>();
+  const done = new Set<Json>();
+  const leadsBack = (node: Json): boolean => {
+    if (typeof node !== "object" || node === null || done.has(node)) return false;
+    if (around.has(node)) return true;
+    around.add(node);
+    const target = isObject(node) && typeof node.$ref === "string" ? targetOf(root, node.$ref) : undefined;
+    const found =
+      (target !== undefined && leadsBack(target)) ||
+      Object.entries(node).some(([word, inner]) => !data.has(word) && leadsBack(inner));
+    around.delete(node);
+    done.add(node);
+    return found;
+  };
+  return leadsBack(root);
+});
+
+/** Where a reference leads, by a place or by the name of one (`$id`, as TypeBox writes it). */
+function targetOf(root: JsonObject, ref: string): Json | undefined {
+  return ref.startsWith("#") ? pointed(root, ref) : named(root, ref);
+}
+
+function named(node: Json, name: string): Json | undefined {
+  if (typeof node !== "object" || node === null) return undefined;
+  if (isObject(node) && node.$id === name) return node;
+  for (const inner of Object.values(node)) {
+    const found = named(inner, name);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
