@@ -141,7 +141,8 @@ test("a schema that says itself as JSON Schema and checks nothing is refused, an
   const half = Object.assign(() => 0, { ast: {}, "~standard": { version: 1, vendor: "effect", jsonSchema } });
   const other = { "~standard": { version: 1, vendor: "other", jsonSchema } };
   const bare = Object.assign(() => 0, { ast: {} });
-  const wrap = /Schema\.toStandardJSONSchemaV1\(Schema\.toStandardSchemaV1\(schema\)\)/;
+  const wrap =
+    /Schema\.toStandardJSONSchemaV1\(Schema\.toStandardSchemaV1\(Schema\.toCodecJson\(schema\)\)\)/;
   for (const option of ["inputSchema", "outputSchema"] as const) {
     const refused = (schema: unknown) => () =>
       tool({

@@ -16,7 +16,7 @@ export const isRecursive: (schema: JsonObject) => boolean = oncePer<JsonObject, 
     if (typeof node !== "object" || node === null || done.has(node)) return false;
     if (around.has(node)) return true;
     around.add(node);
-    const target = isObject(node) && typeof node.$ref === "string" ? targetOf(root, node.$ref) : undefined;
+    const target = isObject(node) && typeof node.$ref === "string" ? pointed(root, node.$ref) : undefined;
     const found =
       (target !== undefined && leadsBack(target)) ||
       Object.entries(node).some(([word, inner]) => !data.has(word) && leadsBack(inner));
@@ -26,18 +26,3 @@ export const isRecursive: (schema: JsonObject) => boolean = oncePer<JsonObject, 
   };
   return leadsBack(root);
 });
-
-/** Where a reference leads, by a place or by the name of one (`$id`, as TypeBox writes it). */
-function targetOf(root: JsonObject, ref: string): Json | undefined {
-  return ref.startsWith("#") ? pointed(root, ref) : named(root, ref);
-}
-
-function named(node: Json, name: string): Json | undefined {
-  if (typeof node !== "object" || node === null) return undefined;
-  if (isObject(node) && node.$id === name) return node;
-  for (const inner of Object.values(node)) {
-    const found = named(inner, name);
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}

@@ -34,7 +34,7 @@ export function outputWay(state: RunState): Way {
   // schema that the server then refuses is not used again.
   const refused = run.dropped.includes("schema");
   const schema = output?.schema;
-  // In a schema with closed objects, an object with arbitrary keys could only be empty, and one that contains itself has no end.
+  // In a schema with closed objects, an object with arbitrary keys could only be empty, and in one that contains itself nothing ends.
   const beyond =
     facts.closedOutput === true && schema !== undefined && (hasOpenObjects(schema) || isRecursive(schema));
   if (facts.output !== "none" && !refused && !beyond) return { by: "native", alone };

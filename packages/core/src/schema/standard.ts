@@ -61,7 +61,7 @@ const ways: { readonly [vendor: string]: string } = {
   arktype: "make it with arktype 2.1.29 or newer, or",
   valibot: "wrap it in toStandardJsonSchema of @valibot/to-json-schema, or",
   effect:
-    "wrap it, as Schema.toStandardJSONSchemaV1(Schema.toStandardSchemaV1(schema)) of effect 4, or put its JSON Schema beside it, or",
+    "with effect 4 give Schema.toStandardJSONSchemaV1(Schema.toStandardSchemaV1(Schema.toCodecJson(schema))), or put its JSON Schema beside it, or",
 };
 
 /** A schema of arktype or effect is a function, and so is z.object; only the first says by itself that it is one. */
