@@ -7,7 +7,7 @@ import { isPlain, isRegular } from "./expressions.ts";
 
 /**
  * `tool`: the minimum that every provider requires of a tool's schema. `openai`: without patterns of which no grammar can be
- * made, for OpenAI and servers with its protocols. `anthropic`: structured output and strict tools.
+ * made, for OpenAI and servers that know its strict mode. `anthropic`: structured output and strict tools.
  * `openai-strict`: strict tools and structured output. `google-openapi`: the OpenAPI subset of `parameters` and
  * `responseSchema`. `google-structured`: structured output, with ranges. `google-strict`: shape and enums, no ranges.
  * `xai`: everything but lengths and counts. `plain`: shapes and enums of texts, in the fewest words, for a server that refused

@@ -40,6 +40,14 @@ async function sent(
 const apiKey = "k";
 const viaOpenai = (fetch: Fetch) => openai("gpt-5.5", { apiKey, fetch });
 const viaChat = (fetch: Fetch) =>
+  openaiCompatible({
+    baseURL: "http://localhost:1/v1",
+    model: "some-model",
+    apiKey,
+    fetch,
+    compat: { strictTools: true },
+  });
+const viaOther = (fetch: Fetch) =>
   openaiCompatible({ baseURL: "http://localhost:1/v1", model: "some-model", apiKey, fetch });
 const viaAnthropic = (fetch: Fetch) => anthropic("claude-sonnet-5", { apiKey, fetch });
 const viaGoogle = (fetch: Fetch) => google("gemini-3-pro", { apiKey, fetch });
@@ -82,7 +90,9 @@ describe("a pattern that looks around or refers back", () => {
     expect(body.tools[0].parameters.properties.n).toEqual({ type: "string" });
   });
 
-  it("stays where it is only read, and any other pattern stays everywhere", async () => {
+  it("stays where it is only read or nothing is known of the server, and any other pattern stays everywhere", async () => {
+    const other = await sent(viaOther, { inputSchema });
+    expect(other.body.tools[0].function.parameters.properties.mail).toEqual(mail);
     expect((await sent(viaAnthropic, { inputSchema })).body.tools[0].input_schema.properties.mail).toEqual(
       mail,
     );
