@@ -1,5 +1,5 @@
 // What a user gets from npm works: the tarballs, installed in an empty project, on the oldest Node we promise and on the
-// workspace's own, with the README's first example as the program.
+// workspace's own, with the README's first example as the program; and on Bun and Deno.
 
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,6 +14,7 @@ import { specifiersOf } from "../scripts/source-rules.ts";
 /** The lowest Node of every package's `engines`. */
 const oldest = "22.18.0";
 const oldNodePackage = `node-${process.platform}-${process.arch}`;
+const bunPackage = `@oven/bun-${process.platform}-${process.arch === "arm64" ? "aarch64" : process.arch}`;
 /** Node comes as an npm package for these platforms only. */
 const hasOldNode = process.platform === "linux" && ["x64", "arm64"].includes(process.arch);
 
@@ -122,6 +123,49 @@ describe("the packed packages", { timeout: 300_000 }, () => {
       const { stdout } = await mustRun(nodeOr(skip), [file], { cwd: project, env, timeoutMs: 60_000 });
       expect(stdout.trim()).not.toBe("");
       expect(stdout).not.toMatch(/\b(undefined|NaN)\b|\[object Object\]/);
+    });
+  });
+
+  describe.each([
+    // The package of the program itself: that of the name puts it in place only with a script.
+    ["bun", "1.4.5", bunPackage, `${bunPackage}/bin/bun`, []],
+    ["deno", "2.9.6", "deno", ".bin/deno", ["run", "--allow-all"]],
+  ] as const)("on %s %s", (runtime, version, name, bin, line) => {
+    it("run an agent with the shell, files and both journals in files", async ({ skip }) => {
+      if (process.platform !== "linux") skip("its program is only tried on Linux");
+      const folder = join(scratch, runtime);
+      mkdirSync(folder);
+      writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true }));
+      await install(folder, [`${name}@${version}`]);
+      const file = join(project, `${runtime}.mjs`);
+      const program = `import { Agent } from "@rondo/core";
+        import { jsonlJournal, sqliteJournal } from "@rondo/journal";
+        import { call, say, scripted } from "@rondo/testkit";
+        import { fileTools, runCommand } from "@rondo/tools";
+        import { mkdtempSync } from "node:fs";
+        import { tmpdir } from "node:os";
+        import { join } from "node:path";
+        const root = mkdtempSync(join(tmpdir(), "rondo-runtime-"));
+        const tools = [...fileTools({ root, writePermission: "allow" }), runCommand({ root, permission: "allow", sandbox: "off" })];
+        for (const [name, make] of [["a.db", sqliteJournal], ["lines", jsonlJournal]]) {
+          const journal = await make(join(root, name));
+          const script = [
+            call("write_file", { path: name + ".txt", content: "one" }),
+            call("run_command", { command: "cat " + name + ".txt; echo two >&2" }),
+            say("done"),
+          ];
+          const session = await new Agent({ model: scripted(script), tools, journal }).open("s");
+          const { end, messages } = await session.send("go");
+          console.log(name, end.reason, messages.filter(({ role }) => role === "tool").map(({ content }) => content[0].text).join());
+        }
+        process.exit(0);`;
+      writeFileSync(file, program);
+      // Like many programs it inherits open files, which the commands must not get.
+      const executable = join(folder, "node_modules", bin);
+      const inheriting = ["-c", 'exec "$0" "$@" 5</dev/null 6</dev/null', executable, ...line, file];
+      const { stdout } = await mustRun("sh", inheriting, { cwd: project, env, timeoutMs: 60_000 });
+      expect(stdout.match(/completed/g)).toHaveLength(2);
+      expect(stdout.match(/\[stdout\]\none\n\[stderr\]\ntwo/g)).toHaveLength(2);
     });
   });
 

@@ -115,7 +115,10 @@ export interface ModelFacts {
   tools?: boolean;
   /** Whether it can follow a JSON Schema natively, and whether also with tools in the same request. */
   output?: "native" | "native_without_tools" | "none";
-  /** Its native JSON Schemas allow only objects with named members. A typed output with arbitrary keys (`z.record`) is then asked for with a tool. Default: false. */
+  /**
+   * Its native JSON Schemas allow only objects with named members, and none that contains itself. A typed output with arbitrary
+   * keys (`z.record`), or a recursive one (a tree), is then asked for with a tool. Default: false.
+   */
   closedOutput?: boolean;
   /** It is told of a tool that a result offered where that result is, so that the front of the request stays the same. Default: false. */
   offersInPlace?: boolean;

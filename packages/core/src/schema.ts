@@ -15,7 +15,7 @@ import { leftOut, toCheckBy, wellFormedSchema } from "./schema/malformed.ts";
 import { demandSchema, whyNoArguments } from "./schema/no-schema.ts";
 import { fitsPlainly, type PlainSchema, plainSchema } from "./schema/plain.ts";
 import {
-  demandCalled,
+  demandChecks,
   failed,
   isStandard,
   onCopy,
@@ -107,7 +107,7 @@ export function compileSchema(
  */
 export function checkerOf(schema: SchemaLike, owner: string): (value: unknown) => Verdict | Promise<Verdict> {
   if (isStandard(schema)) {
-    demandCalled(schema, owner);
+    demandChecks(schema, owner);
     return standardVerdict(schema);
   }
   const { check } = compileSchema(schema, owner, false, "any");

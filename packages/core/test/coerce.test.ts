@@ -223,3 +223,73 @@ describe("a value in the wrong type", () => {
     expect(await made.check(given)).toMatchObject({ ok: false });
   });
 });
+
+describe("where the schema is one that libraries write", () => {
+  const coerced = async (schema: JsonObject, given: JsonObject): Promise<unknown> => {
+    const checked = await made(schema).check(given);
+    return checked.ok ? checked.value : checked.error;
+  };
+
+  // Type.Recursive and Type.Cyclic of TypeBox
+  const kids = { type: "array", items: { $ref: "Node" } };
+  const node = { type: "object", properties: { n: { type: "integer" }, kids }, required: ["n"] };
+  it.each<[string, JsonObject]>([
+    ["the root's", { $id: "Node", ...node }],
+    ["a definition's", { $ref: "Node", $defs: { Node: { $id: "Node", ...node } } }],
+    [
+      "a place's below a name, and an anchor",
+      {
+        type: "object",
+        properties: { n: { $ref: "Node#/properties/n" }, kids: { type: "array", items: { $ref: "#there" } } },
+        $defs: { Node: { $id: "Node", ...node }, there: { $anchor: "there", ...node } },
+      },
+    ],
+  ])("a reference by a name is followed: %s", async (_title, schema) => {
+    const given = { n: "1", kids: [{ n: "2", kids: [{ n: "3" }] }] };
+    expect(await coerced(schema, given)).toEqual({ n: 1, kids: [{ n: 2, kids: [{ n: 3 }] }] });
+    expect(await coerced(schema, { n: "1", kids: [{ n: "two" }] })).toContain("kids.0.n");
+  });
+
+  it("a number that may also be a listed word is a number (effect)", async () => {
+    const words = { type: "string", enum: ["Infinity", "-Infinity", "NaN"] };
+    const either = { anyOf: [{ type: "number" }, words] };
+    const schema = {
+      type: "object",
+      properties: {
+        a: either,
+        b: either,
+        c: { anyOf: [{ type: "number" }, { enum: ["1", "2"] }] },
+        d: { type: "integer" },
+      },
+    };
+    expect(await coerced(schema, { a: "1.5", b: "NaN", c: "1", d: "3" })).toEqual({
+      a: 1.5,
+      b: "NaN",
+      c: "1",
+      d: 3,
+    });
+    expect(await coerced(schema, { a: "many" })).toContain("a: ");
+  });
+
+  it("null for a member of another alternative is absent: the model is shown one object with the members of all", async () => {
+    const schema = z.discriminatedUnion("kind", [
+      z.strictObject({ kind: z.literal("move"), to: z.string() }),
+      z.strictObject({ kind: z.literal("wait"), seconds: z.number() }),
+    ]);
+    const given: JsonObject = { kind: "wait", seconds: "3", to: null };
+    const act = tool({ name: "t", description: "d", inputSchema: schema, execute: () => "ok" });
+    expect(await act.check(given)).toMatchObject({ ok: true, args: { kind: "wait", seconds: 3 } });
+    expect(await act.check({ ...given, to: "a" })).toMatchObject({ ok: false });
+    const closed = {
+      type: "object",
+      additionalProperties: false,
+      patternProperties: { "^x": { type: "null" } },
+    };
+    expect(
+      await coerced({ ...closed, properties: { n: { type: "integer" } } }, { n: "1", x1: null, y: null }),
+    ).toEqual({
+      n: 1,
+      x1: null,
+    });
+  });
+});

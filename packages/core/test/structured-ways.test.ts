@@ -1,6 +1,14 @@
 // Typed output: how a model is held to a schema, what each request carries, and what a limit comes to.
 
-import { Agent, type AgentOptions, isPaired, type ModelFacts, maxSteps, textOf } from "@rondo/core";
+import {
+  Agent,
+  type AgentOptions,
+  isPaired,
+  type ModelFacts,
+  maxSteps,
+  type SchemaLike,
+  textOf,
+} from "@rondo/core";
 import { badArgs, call, calls, fail, say, scripted, stop, type Turn } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -57,6 +65,56 @@ describe("the way to the output", () => {
     expect(model.requests[0]).toMatchObject({ toolChoice: "auto", tools: [{ name: "look" }] });
     expect(model.requests[0]?.outputSchema).toBeUndefined();
     expect(isPaired(messages)).toBe(true);
+  });
+
+  // https://platform.claude.com/docs/en/build-with-claude/structured-outputs: recursive schemas are not supported
+  const leaf = { type: "object", properties: { name: { type: "string" } } };
+  const nodeOf = (kid: object) => ({
+    type: "object",
+    properties: { name: { type: "string" }, kids: { type: "array", items: kid } },
+  });
+  test.each<[string, boolean, object]>([
+    [
+      "a tree by a place",
+      true,
+      { ...nodeOf({ $ref: "#/$defs/n" }), $defs: { n: nodeOf({ $ref: "#/$defs/n" }) } },
+    ],
+    ["a tree by its root", true, nodeOf({ $ref: "#" })],
+    [
+      "a tree by a name",
+      true,
+      { type: "object", properties: { top: { $id: "N", ...nodeOf({ $ref: "N" }) } } },
+    ],
+    [
+      "two that contain each other",
+      true,
+      {
+        ...nodeOf({ $ref: "#/$defs/a" }),
+        $defs: { a: nodeOf({ $ref: "#/$defs/b" }), b: nodeOf({ $ref: "#/$defs/a" }) },
+      },
+    ],
+    [
+      "one definition used twice",
+      false,
+      {
+        type: "object",
+        properties: { a: { $ref: "#/$defs/l" }, b: { $ref: "#/$defs/l" } },
+        $defs: { l: leaf },
+      },
+    ],
+    ["a reference that is data", false, { ...leaf, properties: { name: { enum: [{ $ref: "#" }] } } }],
+    ["a reference to nothing", false, nodeOf({ $ref: "#/$defs/none" })],
+  ])("is a tool for %s: %s, where schemas are closed", async (_title, isTool, schema) => {
+    for (const closedOutput of [true, false]) {
+      const answer = isTool && closedOutput ? call("final_output", { name: "a" }) : say('{"name":"a"}');
+      const { agent, model } = asked({ output: "native", closedOutput }, [say("A."), answer], {
+        output: schema as SchemaLike,
+      });
+      await agent.run("where?");
+      expect(carried(model).slice(0, 2)).toEqual(
+        isTool && closedOutput ? [false, ["look", "final_output"]] : [true, ["look"]],
+      );
+    }
   });
 
   test("may be set explicitly, and follows the model if another one takes over", async () => {

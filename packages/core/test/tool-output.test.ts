@@ -135,6 +135,33 @@ test("something that is no schema is refused by name", () => {
   expect(wordsOf(z.object)).toContain("call it");
 });
 
+test("a schema that says itself as JSON Schema and checks nothing is refused, and so is one of effect as it is", () => {
+  // What Schema.toStandardJSONSchemaV1 of effect 4 gives, which is a function; the standard allows it to stand alone.
+  const jsonSchema = { input: () => ({ type: "object" }), output: () => ({ type: "object" }) };
+  const half = Object.assign(() => 0, { ast: {}, "~standard": { version: 1, vendor: "effect", jsonSchema } });
+  const other = { "~standard": { version: 1, vendor: "other", jsonSchema } };
+  const bare = Object.assign(() => 0, { ast: {} });
+  const wrap =
+    /Schema\.toStandardJSONSchemaV1\(Schema\.toStandardSchemaV1\(Schema\.toCodecJson\(schema\)\)\)/;
+  for (const option of ["inputSchema", "outputSchema"] as const) {
+    const refused = (schema: unknown) => () =>
+      tool({
+        name: "weather",
+        description: "Tells the weather.",
+        inputSchema: { type: "object" },
+        execute: () => "fine",
+        ...({ [option]: schema } as object),
+      });
+    expect(refused(half)).toThrow(/tool "weather".*cannot check values/);
+    expect(refused(half)).toThrow(wrap);
+    expect(refused(other)).toThrow(
+      /tool "weather": this other schema cannot check values .* give a JSON Schema$/,
+    );
+    expect(refused(bare)).toThrow(/not an effect schema/);
+    expect(refused(bare)).toThrow(wrap);
+  }
+});
+
 test("the type of the output schema is that of what execute returns", () => {
   const typed = tool({
     name: "weather",

@@ -9,6 +9,7 @@ import type { JsonObject } from "../message.ts";
 import type { ModelRequest, ToolChoice, ToolDefinition } from "../model.ts";
 import { oncePer } from "../once-per.ts";
 import { hasOpenObjects } from "./open-objects.ts";
+import { isRecursive } from "./recursive.ts";
 import { objectSchema } from "./wrapped.ts";
 
 /** The name of the tool whose call is the answer. */
@@ -33,9 +34,10 @@ export function outputWay(state: RunState): Way {
   // schema that the server then refuses is not used again.
   const refused = run.dropped.includes("schema");
   const schema = output?.schema;
-  // In a schema with closed objects, an object with arbitrary keys could only be empty.
-  const empty = facts.closedOutput === true && schema !== undefined && hasOpenObjects(schema);
-  if (facts.output !== "none" && !refused && !empty) return { by: "native", alone };
+  // In a schema with closed objects, an object with arbitrary keys could only be empty, and in one that contains itself nothing ends.
+  const beyond =
+    facts.closedOutput === true && schema !== undefined && (hasOpenObjects(schema) || isRecursive(schema));
+  if (facts.output !== "none" && !refused && !beyond) return { by: "native", alone };
   return { by: facts.tools === false ? "prompted" : "tool", alone: false };
 }
 

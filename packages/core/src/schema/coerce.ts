@@ -47,15 +47,23 @@ function byBranch(value: Json, branches: readonly Json[], here: Place): Json {
     const types = typesIn(branch, here);
     return types.length === 0 || types.includes(type);
   });
+  const isPlain = fitting.length > 0 && typeof value !== "object";
+  // A string that an alternative accepts as it is stays a string; but it may be a listed value in quotes.
+  if (isPlain && fitting.every((one) => !listsValues(one, here))) return value;
+  // Where alternatives only list other values (`number | "NaN"`), another one may be meant.
+  const isElse =
+    isPlain &&
+    fitting.every(
+      (one) => listsValues(one, here) && !takes(value, settled(one, here.root, here.trail), here),
+    );
   const tried =
     fitting.length === 0
       ? branches
       : isObject(value)
         ? fitting.filter((branch) => isMeant(value, branch, here))
-        : fitting;
-  // A string that an alternative accepts as it is stays a string; but it may be a listed value in quotes.
-  if (fitting.length > 0 && typeof value !== "object" && fitting.every((one) => !listsValues(one, here)))
-    return value;
+        : isElse
+          ? [...fitting, ...branches.filter((one) => !fitting.includes(one))]
+          : fitting;
   for (const branch of tried) {
     const mended = mendedBy(value, branch, here);
     if (mended !== value) return mended;
@@ -188,6 +196,12 @@ function members(value: JsonObject, schema: JsonObject, inner: Place): JsonObjec
       !takes(before, own, inner) &&
       !takes(null, own, inner)
     ) {
+      changed = true;
+      return [];
+    }
+    // Of alternatives a model is shown one object with the members of all, and it writes null for those of the others.
+    const isStrange = own === undefined && schema.additionalProperties === false;
+    if (before === null && isStrange && !patterns.some(([pattern]) => matches(pattern, key))) {
       changed = true;
       return [];
     }

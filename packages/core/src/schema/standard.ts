@@ -60,19 +60,29 @@ const ways: { readonly [vendor: string]: string } = {
   zod: "make it with zod 4.2 or newer (before, and in zod/mini, z.toJSONSchema alone says it; zod 3 cannot), or put its JSON Schema beside it, or",
   arktype: "make it with arktype 2.1.29 or newer, or",
   valibot: "wrap it in toStandardJsonSchema of @valibot/to-json-schema, or",
+  effect:
+    "with effect 4 give Schema.toStandardJSONSchemaV1(Schema.toStandardSchemaV1(Schema.toCodecJson(schema))), or put its JSON Schema beside it, or",
 };
 
-/** A schema of arktype is a function, and so is z.object; only one of them is a schema. */
-export function demandCalled(schema: StandardSchemaV1, owner: string): void {
-  if (typeof schema["~standard"] !== "object")
-    throw invalidRequest(`${owner}: a schema is needed, not a function: call it`);
+/** A schema of arktype or effect is a function, and so is z.object; only the first says by itself that it is one. */
+export function demandChecks(schema: StandardSchemaV1, owner: string): void {
+  const standard: Partial<StandardSchemaV1["~standard"]> | undefined = schema["~standard"];
+  if (typeof standard !== "object") {
+    const said =
+      "ast" in schema ? `not an effect schema: ${ways.effect} give a JSON Schema` : "not a function: call it";
+    throw invalidRequest(`${owner}: a schema is needed, ${said}`);
+  }
+  if (typeof standard.validate !== "function")
+    throw invalidRequest(
+      `${owner}: this ${standard.vendor} schema cannot check values (it has no validate); ${ways[standard.vendor ?? ""] ?? ""} give a JSON Schema`,
+    );
 }
 
 /** The JSON Schema of a Standard Schema. @throws RondoError `invalid_request` if it has none */
 export function standardJson(schema: StandardSchemaV1, owner: string): JsonObject {
   const standard = schema["~standard"] as StandardSchemaV1["~standard"] &
     Partial<StandardJSONSchemaV1["~standard"]>;
-  demandCalled(schema, owner);
+  demandChecks(schema, owner);
   if (standard.jsonSchema === undefined)
     throw invalidRequest(
       `${owner}: this ${standard.vendor} schema cannot say itself as JSON Schema; ${ways[standard.vendor] ?? "put its JSON Schema beside it, or"} give a JSON Schema`,

@@ -6,7 +6,10 @@ import type { Json, JsonObject } from "@rondo/core";
 import { isObject } from "../json-values.ts";
 import { convert } from "./convert.ts";
 import { dialects, type SchemaMode } from "./dialects.ts";
+import { mayBeIrregular } from "./expressions.ts";
 import { withItems } from "./lists.ts";
+import { byPlace } from "./names.ts";
+import { objectOf } from "./node.ts";
 import { objectRoot } from "./object-root.ts";
 import { withoutDangling } from "./references.ts";
 import type { Removed } from "./removed.ts";
@@ -31,7 +34,9 @@ export interface AdaptOptions {
 /** A schema as the provider accepts it. The input is not changed; unchanged parts are shared with it. */
 export function adaptSchema(schema: JsonObject, mode: SchemaMode, options: AdaptOptions = {}): Adapted {
   if (mode === "tool") return asTool(soundRoot(schema));
-  const { schema: adapted, ...lost } = convert(schema, dialects[mode], options.optional ?? "nullable");
+  const placed = byPlace(schema);
+  if (mode === "openai" && !mayBeIrregular(placed)) return { schema: placed, removed: [], narrowed: [] };
+  const { schema: adapted, ...lost } = convert(placed, dialects[mode], options.optional ?? "nullable");
   return { schema: isObject(adapted) ? adapted : schema, ...lost };
 }
 
@@ -49,8 +54,9 @@ export function adaptToolSchema(
 
 /** An object at the root, and references that point somewhere. */
 function soundRoot(given: Json | undefined): Pick<Adapted, "schema" | "removed"> {
-  const top = objectRoot(given);
-  const { schema, removed } = withoutDangling(top.schema, given);
+  const placed = byPlace(objectOf(given));
+  const top = objectRoot(placed);
+  const { schema, removed } = withoutDangling(top.schema, placed);
   return { schema, removed: [...top.removed, ...removed] };
 }
 
@@ -68,6 +74,7 @@ export interface Trouble extends Removed {
 
 const portable: readonly SchemaMode[] = [
   "tool",
+  "openai",
   "anthropic",
   "openai-strict",
   "google-openapi",

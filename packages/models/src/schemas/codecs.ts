@@ -9,6 +9,7 @@ import type { Warn } from "../codecs/warn.ts";
 import { type Adapted, adaptSchema, adaptToolSchema } from "./adapt.ts";
 import type { SchemaMode } from "./dialects.ts";
 import { withItems } from "./lists.ts";
+import { byPlace } from "./names.ts";
 import { declarable } from "./property-names.ts";
 import { type Removed, renderRemoved } from "./removed.ts";
 import { closed, isStrict } from "./strict.ts";
@@ -68,12 +69,11 @@ export function sentOutput(schema: JsonObject, mode: SchemaMode, room: SchemaRoo
 
 /** An output schema as OpenAI accepts it, strict as with tools. */
 export function strictOutput(schema: JsonObject, room: SchemaRoom): { schema: JsonObject; strict: boolean } {
-  if (isStrict(schema)) return { schema, strict: true };
+  const plain = adapted(schema, "openai");
+  if (isStrict(plain.schema)) return { schema: output(schema, plain, room), strict: true };
   const strict = bentToStrict(() => adapted(schema, "openai-strict"), room.target);
-  return {
-    schema: strict === undefined ? withItems(schema) : output(schema, strict, room),
-    strict: strict !== undefined,
-  };
+  const sent = output(schema, strict ?? plain, room);
+  return { schema: strict === undefined ? withItems(sent) : sent, strict: strict !== undefined };
 }
 
 /**
@@ -81,8 +81,9 @@ export function strictOutput(schema: JsonObject, room: SchemaRoom): { schema: Js
  * it would be refused.
  */
 export function aiSdkOutput(schema: JsonObject): { schema: JsonObject; strict: boolean } {
-  const whole = closed(schema);
-  return isStrict(whole) ? { schema: whole, strict: true } : { schema: withItems(schema), strict: false };
+  const placed = byPlace(schema);
+  const whole = closed(placed);
+  return isStrict(whole) ? { schema: whole, strict: true } : { schema: withItems(placed), strict: false };
 }
 
 function bentToStrict(adapt: () => Adapted, target: Target): Adapted | undefined {

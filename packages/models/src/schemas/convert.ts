@@ -149,7 +149,9 @@ class Conversion implements Walk {
     else this.node(found, path, [...trail, ref]);
     if (open) return { ...objectOf(this.node(beside, path, trail)), $ref: ref };
     this.losses.loseAll(beside, path);
-    return { ...this.meta(node), $ref: ref };
+    const told = this.meta(node);
+    if (!this.dialect.referencesAlone || Object.keys(told).length === 0) return { ...told, $ref: ref };
+    return { ...told, anyOf: [{ $ref: ref }] };
   }
 
   plain(node: JsonObject, path: string, trail: Trail): Json {

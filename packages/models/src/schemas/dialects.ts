@@ -3,9 +3,11 @@
 // A dialect only says what is allowed. One piece of code converts schemas for all of them.
 
 import type { Json } from "@rondo/core";
+import { isPlain, isRegular } from "./expressions.ts";
 
 /**
- * `tool`: the minimum that every provider requires of a tool's schema. `anthropic`: structured output and strict tools.
+ * `tool`: the minimum that every provider requires of a tool's schema. `openai`: without patterns of which no grammar can be
+ * made, for OpenAI and servers that know its strict mode. `anthropic`: structured output and strict tools.
  * `openai-strict`: strict tools and structured output. `google-openapi`: the OpenAPI subset of `parameters` and
  * `responseSchema`. `google-structured`: structured output, with ranges. `google-strict`: shape and enums, no ranges.
  * `xai`: everything but lengths and counts. `plain`: shapes and enums of texts, in the fewest words, for a server that refused
@@ -13,6 +15,7 @@ import type { Json } from "@rondo/core";
  */
 export type SchemaMode =
   | "tool"
+  | "openai"
   | "anthropic"
   | "openai-strict"
   | "google-openapi"
@@ -32,6 +35,8 @@ export interface Dialect {
   /** Rules that are dropped without being recorded. */
   silent: readonly string[];
   references: "keep" | "inline";
+  /** Nothing may be next to a reference that stays: a description of it is put around it. */
+  referencesAlone: boolean;
   /** The replacement for a schema inside itself, when references are inlined. */
   recursion: { type: "object" } | Record<string, never>;
   /** Alternatives that may stay. A `oneOf` that may not becomes an `anyOf`; an `allOf` is merged into its node. */
@@ -63,6 +68,7 @@ const permissive: Dialect = {
   open: true,
   silent: [],
   references: "keep",
+  referencesAlone: false,
   recursion: {},
   unions: ["anyOf", "oneOf", "allOf"],
   collapses: false,
@@ -81,7 +87,8 @@ const openapiWords = words(
 const structuredWords = words("description nullable minItems maxItems minimum maximum");
 const structuredFormats = words("date-time date time");
 const strictWords = words("title description");
-const anthropicWords = words("title description default pattern format");
+const anthropicWords = words("title description default");
+const anthropicFormats = words("date-time time date duration email hostname uri ipv4 ipv6 uuid");
 const googleStrictLost = words(
   "$schema $id examples minLength maxLength minimum maximum multipleOf pattern format minItems maxItems uniqueItems minProperties maxProperties",
 );
@@ -115,6 +122,7 @@ const exact: Pick<Dialect, "nests" | "open" | "unions" | "beside" | "closed"> = 
 };
 
 export const dialects: { readonly [mode in Exclude<SchemaMode, "tool">]: Dialect } = {
+  openai: { ...permissive, allows: (word, value) => word !== "pattern" || isRegular(value) },
   xai: { ...permissive, allows: (word) => !xaiLost.has(word) },
   plain,
   "plain-typed": { ...plain, typed: "single" },
@@ -122,12 +130,16 @@ export const dialects: { readonly [mode in Exclude<SchemaMode, "tool">]: Dialect
     ...permissive,
     ...exact,
     allows: (word, value) =>
-      anthropicWords.has(word) || (word === "minItems" && (value === 0 || value === 1)),
+      anthropicWords.has(word) ||
+      (word === "minItems" && (value === 0 || value === 1)) ||
+      (word === "pattern" && isPlain(value)) ||
+      (word === "format" && anthropicFormats.has(String(value))),
   },
   "openai-strict": {
     ...permissive,
     ...exact,
     allows: (word) => strictWords.has(word),
+    referencesAlone: true,
     allRequired: true,
     typed: "always",
   },

@@ -4,40 +4,18 @@
 // does a tuple in the form of older drafts: `items` that is a list is not a schema (OpenAI, xAI, Gemini, Anthropic).
 
 import type { Json, JsonObject } from "@rondo/core";
-import { isObject, listIn } from "../json-values.ts";
-import { definitions, holders, maps } from "./keywords.ts";
+import { listIn } from "../json-values.ts";
 import { typesOf } from "./node.ts";
+import { everywhere } from "./walk.ts";
 
 /** The schema with items for each of its lists. The same object if nothing had to be added. */
-export function withItems(schema: JsonObject): JsonObject {
-  return listed(schema) as JsonObject;
-}
+export const withItems = (schema: JsonObject): JsonObject => everywhere(schema, listed) as JsonObject;
 
-function listed(given: Json): Json {
-  if (!isObject(given)) return given;
-  let node = given;
-  const put = (word: string, value: Json): void => {
-    if (node[word] !== value) node = { ...node, [word]: value };
-  };
-  for (const [word, value] of Object.entries(given))
-    if (word === "properties" || maps.has(word) || definitions.has(word)) put(word, ofMembers(value));
-    else if (word === "items" || word === "additionalProperties" || holders.has(word))
-      put(word, Array.isArray(value) ? ofList(value) : listed(value));
+function listed(node: JsonObject): JsonObject {
   if (Array.isArray(node.items)) {
     const { items, additionalItems: rest, ...others } = node;
     return { ...others, prefixItems: items as Json[], items: rest ?? {} };
   }
   const isList = typesOf(node).includes("array") || listIn(node.prefixItems).length > 0;
   return isList && node.items === undefined ? { ...node, items: {} } : node;
-}
-
-function ofList(list: Json[]): Json[] {
-  const all = list.map(listed);
-  return all.every((one, at) => one === list[at]) ? list : all;
-}
-
-function ofMembers(members: Json): Json {
-  if (!isObject(members)) return members;
-  const all = Object.entries(members).map(([name, one]): [string, Json] => [name, listed(one)]);
-  return all.every(([name, one]) => one === members[name]) ? members : Object.fromEntries(all);
 }

@@ -51,9 +51,26 @@ export function withheld(): { stdio: (number | "ignore")[]; close(): void } {
   }
   const known = files;
   if (known.length === 0) return { stdio: [], close: () => {} };
-  const nothing = openSync("/dev/null", "r+");
-  const stdio = Array.from({ length: Math.max(...known) - 2 }, (_, at) =>
-    known.includes(at + 3) ? nothing : "ignore",
+  // One for each: Deno hands a descriptor on only once, and closes it then.
+  const nothing: number[] = [];
+  const close = (): void => nothing.forEach(closed);
+  try {
+    for (const _ of known) nothing.push(openSync("/dev/null", "r+"));
+  } catch (thrown) {
+    close();
+    throw thrown;
+  }
+  const stdio = Array.from(
+    { length: Math.max(...known) - 2 },
+    (_, at) => nothing[known.indexOf(at + 3)] ?? "ignore",
   );
-  return { stdio, close: () => closeSync(nothing) };
+  return { stdio, close };
+}
+
+function closed(fd: number): void {
+  try {
+    closeSync(fd);
+  } catch {
+    // The runtime did it.
+  }
 }

@@ -2,7 +2,8 @@
 //
 // Node gives a child sockets, which no program can reopen by name: `echo … > /dev/stderr`, `tee /dev/stderr` and
 // `curl -o /dev/stdout` fail on Linux. So two named pipes are made and opened at both ends; their names are removed
-// before the command starts. If none can be made, sockets must do.
+// before the command starts. If none can be made, sockets must do, and so they must where only Node can read them: Bun reads
+// nothing from a descriptor of ours, and Deno closes it.
 
 import { execFile } from "node:child_process";
 import { closeSync, constants, mkdtempSync, openSync, rmSync } from "node:fs";
@@ -22,9 +23,12 @@ export interface Pipes {
   letGo(): void;
 }
 
+/** Other runtimes name themselves beside the Node that they are like. */
+const isNode = (): boolean => process.versions.bun === undefined && process.versions.deno === undefined;
+
 /** Two pipes; undefined if none are needed, or none can be made. */
 export async function openPipes(): Promise<Pipes | undefined> {
-  if (process.platform !== "linux") return undefined;
+  if (process.platform !== "linux" || !isNode()) return undefined;
   const open: number[] = [];
   const close = (): void => open.splice(0).forEach((fd) => void closeSync(fd));
   let folder: string | undefined;

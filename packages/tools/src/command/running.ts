@@ -249,7 +249,8 @@ function notStarted(thrown: unknown): unknown {
 function release(child: ChildProcess, { stdout, stderr }: Streams): void {
   stdout?.destroy();
   stderr?.destroy();
-  child.unref();
+  // Deno has nothing to detach from if nothing was started.
+  if (child.pid !== undefined) child.unref();
 }
 
 /** Reports the last line of output, at most four times a second. */

@@ -257,7 +257,9 @@ export class ChatTools {
     const room = schemaRoom(this.#target, warnings);
     const { description, schema, strict } = as(
       tool,
-      plainMode(this.#target.compat) ?? toolModeOf(provider, model) ?? "tool",
+      plainMode(this.#target.compat) ??
+        toolModeOf(provider, model) ??
+        (this.#compat.strictTools ? "openai" : "tool"),
       room,
     );
     return {

@@ -291,7 +291,7 @@ export class ResponsesTools {
 
   #tool(tool: ToolDefinition, warnings: Warning[]): JsonObject {
     const as = this.#compat.strictTools ? strictTool : sentTool;
-    const mode = plainMode(this.#target.compat) ?? "tool";
+    const mode = plainMode(this.#target.compat) ?? "openai";
     const { description, schema, strict } = as(tool, mode, schemaRoom(this.#target, warnings));
     return {
       type: "function",

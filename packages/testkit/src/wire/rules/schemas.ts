@@ -100,6 +100,8 @@ const strictWords = words(
 );
 const strictFormats = words("date-time time date duration email hostname ipv4 ipv6 uuid");
 
+const looksAround = (pattern: unknown): boolean => typeof pattern === "string" && /\(\?<?[=!]/.test(pattern);
+
 /** OpenAI's strict mode. */
 export function checkOpenaiStrict(schema: unknown, at: string, say: Say): void {
   walk(schema, at, (node, path) => {
@@ -107,6 +109,10 @@ export function checkOpenaiStrict(schema: unknown, at: string, say: Say): void {
       if (!strictWords.has(word)) say(path, `'${word}' is not permitted.`);
     if (node.format !== undefined && !strictFormats.has(String(node.format)))
       say(path, `'${String(node.format)}' is not a supported format.`);
+    if (looksAround(node.pattern)) say(path, "regex lookaround is not supported.");
+    const beside = Object.keys(node).filter((word) => word !== "$ref");
+    if (node.$ref !== undefined && beside.length > 0)
+      say(path, `$ref cannot have keywords {${beside.map((word) => `'${word}'`).join(", ")}}.`);
     if (!["type", "enum", "const", "anyOf", "$ref"].some((word) => node[word] !== undefined))
       say(path, "schema must have a 'type' key.");
     const types = Array.isArray(node.type) ? node.type : [node.type];
@@ -130,12 +136,18 @@ const anthropicWords = words(
   "type description title default enum const properties required additionalProperties items anyOf allOf $ref $defs definitions pattern format minItems",
 );
 
+const anthropicFormats = words("date-time time date duration email hostname uri ipv4 ipv6 uuid");
+
 /** Anthropic's structured output and strict tools. */
 export function checkAnthropicStructured(schema: unknown, at: string, say: Say): void {
   walk(schema, at, (node, path) => {
     for (const word of Object.keys(node))
       if (!anthropicWords.has(word))
         say(path, `For '${String(node.type)}' type, property '${word}' is not supported`);
+    if (node.format !== undefined && !anthropicFormats.has(String(node.format)))
+      say(path, `For 'string' type, format '${String(node.format)}' is not supported`);
+    if (looksAround(node.pattern) || /\\b/i.test(String(node.pattern ?? "")))
+      say(path, "Lookaround and word boundaries are not supported in 'pattern'");
     if (node.minItems !== undefined && node.minItems !== 0 && node.minItems !== 1)
       say(path, "For 'array' type, 'minItems' values other than 0 or 1 are not supported");
     const types = Array.isArray(node.type) ? node.type : [node.type];
