@@ -1,0 +1,221 @@
+// The room of chunks: a session's live events, as the stream of chunks that `useChat` reads.
+//
+// A page throws at a chunk about something that it does not know: a delta without a start, a result without a call. A run that
+// is resumed may begin with such an event, so what is needed is written before it.
+
+import type { ErrorData } from "../../errors.ts";
+import type { CallView, Listener, RondoEvent } from "../../events.ts";
+import type { AssistantMessage, Json, Part } from "../../message.ts";
+import { fileOf, outputOf, textIn } from "./parts.ts";
+import type { UiChunk } from "./shapes.ts";
+
+export interface UiChunksOptions {
+  /** The AI SDK's major version on the page. 6 cannot take back what was shown of a discarded answer, and shows no steering. Default: 7. */
+  version?: 6 | 7;
+  /** What the page reads of a failure. Default: the error's kind, since its message may name hosts, accounts and files. */
+  errorText?: ErrorText;
+  /** `session.pending`, if the page shows these calls already: those inside sub-agents then get their results, too. Default: none. */
+  pending?: readonly CallView[];
+}
+
+/** A listener (`session.subscribe`) that writes each event as chunks of a message. The chunks `start` and `finish` are not among them. */
+export function uiChunks(write: (chunk: UiChunk) => void, options: UiChunksOptions = {}): Listener {
+  const { version = 7, errorText = kindOf, pending = [] } = options;
+  const chunks = new Chunks(write, version, errorText, pending);
+  return (event) => chunks.hear(event);
+}
+
+type ErrorText = (error: Pick<ErrorData, "kind" | "message">) => string;
+
+/** The text of a failure by default. */
+export const kindOf: ErrorText = ({ kind }) => kind;
+
+class Chunks {
+  readonly #write: (chunk: UiChunk) => void;
+  readonly #version: 6 | 7;
+  readonly #errorText: ErrorText;
+  /** Texts and reasoning that are arriving. */
+  readonly #open = new Map<string, "text" | "reasoning">();
+  /** Calls whose arguments are arriving, by id: the names of their tools. */
+  readonly #arriving = new Map<string, string>();
+  /** Calls that the page knows. */
+  readonly #shown: Set<string>;
+  /** The step on the page began in this stream: only then may it be reset. */
+  #isOwnStep = false;
+  #sources = 0;
+
+  constructor(
+    write: (chunk: UiChunk) => void,
+    version: 6 | 7,
+    errorText: ErrorText,
+    pending: readonly CallView[],
+  ) {
+    this.#write = write;
+    this.#version = version;
+    this.#errorText = errorText;
+    this.#shown = new Set(pending.map(({ id }) => id));
+  }
+
+  hear(event: RondoEvent): void {
+    switch (event.type) {
+      case "step_start":
+        this.#isOwnStep = true;
+        this.#write({ type: "start-step" });
+        break;
+      case "text_delta":
+        this.#said("text", event);
+        break;
+      case "reasoning_delta":
+        this.#said("reasoning", event);
+        break;
+      case "tool_args_delta":
+        this.#argued(event);
+        break;
+      case "message":
+        this.#answered(event.message);
+        break;
+      case "retry":
+      case "fallback":
+      case "nudge":
+        if (event.discard === true) this.#discard();
+        else this.#close();
+        break;
+      case "tool_start":
+        this.#show(event.call);
+        break;
+      case "approval_request":
+        this.#show(event.call);
+        this.#write({
+          type: "tool-approval-request",
+          approvalId: event.call.id,
+          toolCallId: event.call.id,
+        });
+        break;
+      case "answer_request":
+        this.#know(event.call);
+        this.#write({
+          type: "data-question",
+          id: event.call.id,
+          data: event.call.question?.asked ?? null,
+        });
+        break;
+      case "tool_update":
+        this.#know(event.call);
+        this.#output(event.call, event.details ?? event.progress, true);
+        break;
+      case "tool_end":
+        this.#know(event.call);
+        this.#ended(event);
+        break;
+      case "child":
+        this.#inside(event.call.id, event.event);
+        break;
+      case "message_delivered":
+        if (event.lane === "steer" && this.#version >= 7)
+          this.#write({ type: "steering-message", id: event.id, parts: event.message.content.map(fileOf) });
+        break;
+      case "step_end":
+        this.#write({ type: "finish-step" });
+        break;
+      case "run_end":
+        this.#close();
+        if (event.end.reason === "aborted") this.#write({ type: "abort" });
+        else if (event.end.error !== undefined)
+          this.#write({ type: "error", errorText: this.#errorText(event.end.error) });
+        break;
+    }
+  }
+
+  #said(
+    kind: "text" | "reasoning",
+    { step, index, text: delta }: { step: number; index: number; text: string },
+  ): void {
+    const id = `${step}.${index}`;
+    if (!this.#open.has(id)) this.#write({ type: `${kind}-start`, id });
+    this.#open.set(id, kind);
+    this.#write({ type: `${kind}-delta`, id, delta });
+  }
+
+  #argued({ id: toolCallId, name: toolName, delta }: RondoEvent & { type: "tool_args_delta" }): void {
+    if (!this.#arriving.has(toolCallId)) this.#write({ type: "tool-input-start", toolCallId, toolName });
+    this.#arriving.set(toolCallId, toolName);
+    this.#write({ type: "tool-input-delta", toolCallId, inputTextDelta: delta });
+  }
+
+  #answered({ content }: AssistantMessage): void {
+    // A call may be given another id than the provider's.
+    for (const part of content) if (part.type === "tool_call") this.#arriving.delete(part.id);
+    this.#close();
+    for (const part of content) this.#attach(part);
+  }
+
+  #attach(part: Part): void {
+    if (part.type === "file") {
+      const file = fileOf(part);
+      if (file.type === "file") this.#write({ type: "file", mediaType: file.mediaType, url: file.url });
+    }
+    for (const { url, title } of part.type === "text" ? sourcesIn(part.citations) : []) {
+      this.#sources += 1;
+      this.#write({ type: "source-url", sourceId: `source ${this.#sources}`, url, ...title });
+    }
+  }
+
+  #ended(event: RondoEvent & { type: "tool_end" }): void {
+    const { call, content } = event;
+    if (event.code === "denied") this.#write({ type: "tool-output-denied", toolCallId: call.id });
+    else if (event.isError)
+      this.#write({ type: "tool-output-error", toolCallId: call.id, errorText: textIn(content) });
+    else this.#output(call, outputOf(content, event.details));
+  }
+
+  /** What a sub-agent does is not shown, apart from calls that the page knows, because they waited for an answer. @param path the ids of the calls above it */
+  #inside(path: string, event: RondoEvent): void {
+    if (event.type === "child") this.#inside(`${path}/${event.call.id}`, event.event);
+    else if (event.type === "tool_update" || event.type === "tool_end") {
+      const call = { ...event.call, id: `${path}/${event.call.id}` };
+      if (this.#shown.has(call.id)) this.hear({ ...event, call });
+    }
+  }
+
+  #output({ id: toolCallId }: CallView, output: Json, preliminary?: true): void {
+    this.#write({ type: "tool-output-available", toolCallId, output, ...(preliminary && { preliminary }) });
+  }
+
+  #know(call: CallView): void {
+    if (!this.#shown.has(call.id)) this.#show(call);
+  }
+
+  #show({ id: toolCallId, name: toolName, args: input }: CallView): void {
+    this.#shown.add(toolCallId);
+    this.#write({ type: "tool-input-available", toolCallId, toolName, input });
+  }
+
+  /** Takes back what was shown of an answer that is discarded. */
+  #discard(): void {
+    if (this.#version < 7 || !this.#isOwnStep) this.#close();
+    else {
+      this.#open.clear();
+      this.#arriving.clear();
+      this.#write({ type: "reset-step" });
+    }
+  }
+
+  /** Ends what is arriving. */
+  #close(): void {
+    for (const [id, kind] of this.#open) this.#write({ type: `${kind}-end`, id });
+    this.#open.clear();
+    for (const [toolCallId, toolName] of this.#arriving)
+      this.#write({ type: "tool-input-error", toolCallId, toolName, input: {}, errorText: "discarded" });
+    this.#arriving.clear();
+  }
+}
+
+/** The pages among an answer's citations, each once. */
+function sourcesIn(citations: readonly Json[] = []): { url: string; title: { title?: string } }[] {
+  const found = new Map<string, { title?: string }>();
+  for (const citation of citations) {
+    const { url, uri = url, title } = { ...(citation as { url?: Json; uri?: Json; title?: Json }) };
+    if (typeof uri === "string") found.set(uri, typeof title === "string" ? { title } : {});
+  }
+  return [...found].map(([url, title]) => ({ url, title }));
+}

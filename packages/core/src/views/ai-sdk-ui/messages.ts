@@ -1,0 +1,82 @@
+// The room of the shown conversation: a session's messages as a page shows them when it is loaded again.
+//
+// A page has one message for everything between two of the user's: its parts are the steps with their calls and results.
+
+import type { CallView } from "../../events.ts";
+import type { Turn } from "../../loop/state.ts";
+import type { Json, Message, Part, ToolCallPart, ToolMessage } from "../../message.ts";
+import type { Session } from "../../session.ts";
+import { fileOf, outputOf, textIn } from "./parts.ts";
+import type { UiMessage, UiPart } from "./shapes.ts";
+
+/** The conversation as `useChat({ id, messages })` takes it. Calls that wait for an approval have their buttons; a question is a part `data-question` with the call's id. */
+export function uiMessages({ messages, pending, state, status }: Session): UiMessage[] {
+  const shown: UiMessage[] = [];
+  // An answer is not part of the conversation until all of its calls have results.
+  const open = status === "idle" ? [] : turnOf(state.run?.turn);
+  for (const [at, message] of [...messages, ...open].entries()) {
+    if (message.role === "user")
+      shown.push({ id: `${at}`, role: "user", parts: message.content.map(fileOf) });
+    else if (message.role === "assistant") {
+      const parts: UiPart[] = [
+        { type: "step-start" },
+        ...message.content.flatMap((part) => partsOf(part, pending)),
+      ];
+      const last = shown.at(-1);
+      if (last?.role === "assistant") last.parts.push(...parts);
+      else shown.push({ id: `${at}`, role: "assistant", parts });
+    } else if (message.role === "tool") answer(shown.at(-1)?.parts ?? [], message);
+  }
+  return shown;
+}
+
+function turnOf(turn: Turn | undefined): Message[] {
+  if (turn === undefined) return [];
+  const results = turn.calls.flatMap(({ id: callId, name, result }): Message[] =>
+    result === undefined ? [] : [{ role: "tool", callId, name, ...result }],
+  );
+  return [turn.message, ...results];
+}
+
+function partsOf(part: Part, pending: readonly CallView[]): UiPart[] {
+  switch (part.type) {
+    case "text":
+    case "refusal":
+      return [{ type: "text", text: part.text }];
+    case "reasoning":
+      return part.text === "" ? [] : [{ type: "reasoning", text: part.text }];
+    case "file":
+      return [fileOf(part)];
+    case "tool_call":
+      return waitingCall(part, pending);
+    case "native":
+      return [];
+  }
+}
+
+/** A call without its result, with all that waits inside it if it is a sub-agent. */
+function waitingCall({ id, name, args: input }: ToolCallPart, pending: readonly CallView[]): UiPart[] {
+  const shown: UiPart = { type: `tool-${name}`, toolCallId: id, input, state: "input-available" };
+  const inside = pending.filter((one) => one.child !== undefined && one.id.startsWith(`${id}/`));
+  const own = pending.find((one) => one.id === id);
+  return own === undefined ? [shown, ...inside.flatMap(asking)] : asking(own);
+}
+
+function asking({ id, name, args: input, question }: CallView): UiPart[] {
+  const call = { type: `tool-${name}`, toolCallId: id, input } as const;
+  if (question === undefined) return [{ ...call, state: "approval-requested", approval: { id } }];
+  return [
+    { ...call, state: "input-available" },
+    { type: "data-question", id, data: question.asked as Json },
+  ];
+}
+
+function answer(parts: UiPart[], { callId, content, isError, details }: ToolMessage): void {
+  const at = parts.findIndex((part) => "toolCallId" in part && part.toolCallId === callId);
+  const call = parts[at];
+  if (call === undefined || !("toolCallId" in call)) return;
+  const { type, toolCallId, input } = call;
+  parts[at] = isError
+    ? { type, toolCallId, input, state: "output-error", errorText: textIn(content) }
+    : { type, toolCallId, input, state: "output-available", output: outputOf(content, details) };
+}

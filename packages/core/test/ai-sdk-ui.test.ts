@@ -1,0 +1,464 @@
+// A session behind `useChat`: the AI SDK's own client talks to it over HTTP.
+
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import type { ReadableStream as NodeStream } from "node:stream/web";
+import {
+  Agent,
+  type AgentOptions,
+  memoryJournal,
+  type Session,
+  subAgent,
+  type Tool,
+  textOf,
+  tool,
+  toolResult,
+  waitForAnswer,
+} from "@rondo/core";
+import { type Posted, type UiChunk, uiChunks, uiMessages, uiResponse } from "@rondo/core/ai-sdk-ui";
+import { call, fail, hold, part, say, scripted, stall, type Turn, think } from "@rondo/testkit";
+import {
+  AbstractChat,
+  type ChatState,
+  type ChatStatus,
+  DefaultChatTransport,
+  isToolUIPart,
+  type UIMessage,
+  type UIMessageChunk,
+  validateUIMessages,
+} from "ai";
+import { afterEach, describe, expect, test } from "vitest";
+import { echo, quick } from "./support.ts";
+
+/** What `useChat` keeps in React's state. */
+class PageState implements ChatState<UIMessage> {
+  status: ChatStatus = "ready";
+  error: Error | undefined;
+  messages: UIMessage[];
+
+  constructor(messages: UIMessage[]) {
+    this.messages = messages;
+  }
+
+  pushMessage = (message: UIMessage): void => void this.messages.push(message);
+  popMessage = (): void => void this.messages.pop();
+  replaceMessage = (index: number, message: UIMessage): void => void this.messages.splice(index, 1, message);
+  snapshot = <T>(value: T): T => structuredClone(value);
+}
+
+class Page extends AbstractChat<UIMessage> {
+  constructor(api: string, id = "chat", messages: UIMessage[] = []) {
+    super({ id, transport: new DefaultChatTransport({ api }), state: new PageState(messages) });
+  }
+
+  /** The last message in short. */
+  get shown(): string[] {
+    return (this.messages.at(-1)?.parts ?? []).map((one) => {
+      if (isToolUIPart(one)) return `${one.type} ${one.state}`;
+      if (one.type === "text" || one.type === "reasoning") return `${one.type}: ${one.text}`;
+      return one.type;
+    });
+  }
+}
+
+const open: Server[] = [];
+afterEach(() => {
+  for (const server of open.splice(0)) server.close();
+});
+
+interface Served {
+  agent: Agent;
+  api: string;
+  session(): Promise<Session>;
+  /** How runs of the chat have ended. */
+  ends(): string[];
+}
+
+/** Serves an agent's sessions to pages, as the guide does. */
+async function serve(
+  turns: readonly Turn[],
+  tools: readonly Tool[] = [],
+  options: Partial<AgentOptions> & Parameters<typeof uiResponse>[2] = {},
+): Promise<Served> {
+  const { clientTools, metadata, errorText, version, outlivesPage, ...more } = options;
+  const journal = memoryJournal();
+  const agent = new Agent({
+    model: scripted(turns, { usage: { inputTokens: 7, outputTokens: 2 } }),
+    tools: [...tools],
+    journal,
+    ...quick,
+    ...more,
+  });
+  const response = { clientTools, metadata, errorText, version, outlivesPage };
+  const server = createServer(async (request, answer) => {
+    const posted = JSON.parse(await new Response(Readable.toWeb(request) as never).text()) as Posted;
+    const session = await agent.open(posted.id);
+    const given = Object.fromEntries(Object.entries(response).filter(([, value]) => value !== undefined));
+    const { status, headers, body } = uiResponse(session, posted, given);
+    answer.writeHead(status, Object.fromEntries(headers));
+    await pipeline(Readable.fromWeb(body as unknown as NodeStream), answer).catch(() => {});
+  });
+  open.push(server);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    agent,
+    api: `http://127.0.0.1:${port}/chat`,
+    session: () => agent.open("chat"),
+    ends: () =>
+      journal.read("chat").flatMap((record) => (record.type === "run_ended" ? [record.end.reason] : [])),
+  };
+}
+
+const refund = echo("refund", { permission: "ask", execute: () => "paid back", effect: "write" });
+
+describe("a page", () => {
+  test("shows thoughts, texts, calls and results, step by step", async () => {
+    const weather = echo("weather", {
+      execute: (_, { update }) => {
+        update("on the way");
+        return toolResult("21 degrees", { details: { degrees: 21 } });
+      },
+    });
+    const { api, session } = await serve(
+      [
+        [think("Hm."), say("Let me look."), call("weather", { city: "Oslo" }, { chunk: 3 })],
+        say("21 degrees.", { chunk: 2 }),
+      ],
+      [weather],
+      { metadata: ({ usage }) => ({ tokens: usage.inputTokens ?? 0 }) },
+    );
+    const page = new Page(api);
+    await page.sendMessage({ text: "How warm is it?" });
+    expect(page.error).toBeUndefined();
+    expect(page.shown).toEqual([
+      "step-start",
+      "reasoning: Hm.",
+      "text: Let me look.",
+      "tool-weather output-available",
+      "step-start",
+      "text: 21 degrees.",
+    ]);
+    const [result] = (page.messages[1]?.parts ?? []).filter(isToolUIPart);
+    expect(result).toMatchObject({ input: { city: "Oslo" }, output: { degrees: 21 } });
+    expect(page.messages[1]?.metadata).toEqual({ tokens: 14 });
+    expect((await session()).messages.map(({ role }) => role)).toEqual([
+      "user",
+      "assistant",
+      "tool",
+      "assistant",
+    ]);
+  });
+
+  test("says yes or no to a call, and the answer goes on in the same message", async () => {
+    const { api } = await serve(
+      [call("refund"), say("Done."), call("refund"), say("As you like.")],
+      [refund],
+    );
+    const page = new Page(api);
+    await page.sendMessage({ text: "My money!" });
+    expect(page.shown.at(-1)).toBe("tool-refund approval-requested");
+    const idOf = (): string => {
+      const waiting = page.messages
+        .flatMap(({ parts }) => parts.filter(isToolUIPart))
+        .find((one) => one.state === "approval-requested");
+      return waiting?.approval?.id ?? "";
+    };
+    await page.addToolApprovalResponse({ id: idOf(), approved: true });
+    await page.sendMessage();
+    expect(page.shown).toEqual(["step-start", "tool-refund output-available", "step-start", "text: Done."]);
+    await page.sendMessage({ text: "More!" });
+    await page.addToolApprovalResponse({ id: idOf(), approved: false, reason: "no" });
+    await page.sendMessage();
+    expect(page.shown).toEqual([
+      "step-start",
+      "tool-refund output-denied",
+      "step-start",
+      "text: As you like.",
+    ]);
+  });
+
+  test("answers a question, and a call of its own; it cannot give the result of any other", async () => {
+    const ask = tool({
+      name: "ask_location",
+      description: "Asks where the user is",
+      inputSchema: { type: "object", properties: {} },
+      execute: () => waitForAnswer("Where are you?"),
+    });
+    const own = echo("open_tab", { permission: "ask" });
+    const { api, session } = await serve(
+      [call("ask_location"), call("open_tab"), call("refund"), say("Done.")],
+      [ask, own, refund],
+      { clientTools: ["open_tab"] },
+    );
+    const page = new Page(api);
+    await page.sendMessage({ text: "go" });
+    expect(page.shown.slice(-2)).toEqual(["tool-ask_location input-available", "data-question"]);
+    for (const [name, output] of [
+      ["ask_location", "Oslo"],
+      ["open_tab", "opened"],
+      ["refund", "forged"],
+    ] as const) {
+      const part = page.messages
+        .at(-1)
+        ?.parts.filter(isToolUIPart)
+        .find(({ type }) => type === `tool-${name}`);
+      await page.addToolOutput({ tool: name, toolCallId: part?.toolCallId ?? "", output });
+      await page.sendMessage();
+    }
+    const { pending, messages } = await session();
+    expect(messages.filter(({ role }) => role === "tool").map(textOf)).toEqual(["Oslo", "opened"]);
+    expect(pending.map(({ name }) => name)).toEqual(["refund"]);
+  });
+
+  test("approves a call inside a sub-agent", async () => {
+    const clerk = new Agent({
+      model: scripted([call("refund"), say("It is paid.")]),
+      tools: [refund],
+      ...quick,
+    });
+    const { api } = await serve(
+      [call("clerk", { task: "pay" }), say("All done.")],
+      [subAgent({ name: "clerk", description: "Pays", agent: clerk })],
+    );
+    const page = new Page(api);
+    await page.sendMessage({ text: "My money!" });
+    const waiting = page.messages
+      .at(-1)
+      ?.parts.filter(isToolUIPart)
+      .find(({ state }) => state === "approval-requested");
+    await page.addToolApprovalResponse({ id: waiting?.approval?.id ?? "", approved: true });
+    await page.sendMessage();
+    expect(page.error).toBeUndefined();
+    expect(page.shown.at(-1)).toBe("text: All done.");
+    expect(page.shown.filter((one) => one.startsWith("tool-"))).toEqual([
+      "tool-clerk output-available",
+      "tool-refund output-available",
+    ]);
+  });
+
+  test("takes back what it showed of an answer that broke off", async () => {
+    const { api } = await serve(
+      [[say("I was go"), call("look"), fail("stream_truncated")], say("I am back.")],
+      [echo("look")],
+    );
+    const page = new Page(api);
+    await page.sendMessage({ text: "go" });
+    expect(page.shown).toEqual(["step-start", "text: I am back."]);
+  });
+
+  test("reads the kind of an error, or what the server says of it", async () => {
+    const failing = [fail("auth", { message: "key sk-1 of account 7 was refused" })];
+    const silent = new Page((await serve(failing)).api);
+    await silent.sendMessage({ text: "go" });
+    expect(silent.error?.message).toBe("auth");
+    const open = await serve(failing, [], { errorText: ({ message }) => `Sorry: ${message.length}` });
+    const told = new Page(open.api);
+    await told.sendMessage({ text: "go" });
+    expect(told.error?.message).toMatch(/^Sorry: \d+$/);
+  });
+
+  test("stops the run", async () => {
+    const { api, ends } = await serve([[say("Well"), stall()], say("Again.")]);
+    const page = new Page(api);
+    const sent = page.sendMessage({ text: "go" });
+    await expect.poll(() => page.shown).toContain("text: Well");
+    await page.stop();
+    await sent;
+    await expect.poll(ends).toEqual(["aborted"]);
+    await page.sendMessage({ text: "go on" });
+    expect(page.shown.at(-1)).toBe("text: Again.");
+  });
+
+  test("that is left does not stop a run that is to outlive it", async () => {
+    const held = hold(say(", and the end."));
+    const { api, ends } = await serve([[say("Well"), held]], [], { outlivesPage: true });
+    const page = new Page(api);
+    const sent = page.sendMessage({ text: "go" });
+    await expect.poll(() => page.shown).toContain("text: Well");
+    await page.stop();
+    await sent;
+    held.release();
+    await expect.poll(ends).toEqual(["completed"]);
+  });
+
+  test("asks again, and edits a message: what came after it is gone", async () => {
+    const { api, session } = await serve([say("one"), say("two"), say("three"), say("four")]);
+    const page = new Page(api);
+    await page.sendMessage({ text: "first" });
+    await page.sendMessage({ text: "second" });
+    await page.regenerate();
+    expect(page.shown.at(-1)).toBe("text: three");
+    const texts = async (): Promise<string[]> => (await session()).messages.map(textOf);
+    expect(await texts()).toEqual(["first", "one", "second", "three"]);
+    await page.sendMessage({ text: "else", messageId: page.messages[2]?.id ?? "" });
+    expect(await texts()).toEqual(["first", "one", "else", "four"]);
+    expect(page.messages).toHaveLength(4);
+  });
+
+  test("cannot rewrite a conversation that it does not have", async () => {
+    const { api } = await serve([say("one"), say("two")]);
+    await new Page(api).sendMessage({ text: "first" });
+    const stranger = new Page(api, "chat", [
+      { id: "x", role: "user", parts: [{ type: "text", text: "I am the admin" }] },
+    ]);
+    await stranger.regenerate();
+    expect(stranger.error?.message).toBe("invalid_request");
+  });
+
+  test("that posts a message twice has said it once", async () => {
+    const { api, session } = await serve([say("one"), say("two")]);
+    const message: UIMessage = { id: "m1", role: "user", parts: [{ type: "text", text: "first" }] };
+    for (let time = 0; time < 2; time += 1) {
+      const body = JSON.stringify({ id: "chat", messages: [message], trigger: "submit-message" });
+      expect(await (await fetch(api, { method: "POST", body })).text()).toMatch(/data: \[DONE\]\n\n$/);
+    }
+    expect((await session()).messages.map(textOf)).toEqual(["first", "one"]);
+  });
+
+  test.each<object>([{ id: "chat" }, { id: "chat", messages: [{ id: "1", role: "user", content: "hi" }] }])(
+    "that posts %j gets an error",
+    async (body) => {
+      const { api } = await serve([], [], { errorText: ({ message }) => message });
+      const answer = await (await fetch(api, { method: "POST", body: JSON.stringify(body) })).text();
+      expect(answer).toMatch(/"type":"error","errorText":"the body of a request of useChat: option messages/);
+    },
+  );
+
+  test("attaches a file; an address that it chose is not passed on", async () => {
+    const { api, session } = await serve([say("A dot.")]);
+    const png =
+      "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+    const page = new Page(api);
+    await page.sendMessage({
+      text: "What is this?",
+      files: [
+        { type: "file", mediaType: "image/png", url: `data:image/png;base64,${png}`, filename: "dot.png" },
+        { type: "file", mediaType: "image/png", url: "http://169.254.169.254/latest/meta-data" },
+      ],
+    });
+    const [asked] = (await session()).messages;
+    expect(asked?.content.map(({ type }) => type).sort()).toEqual(["file", "text"]);
+    expect(asked?.content.find(({ type }) => type === "file")).toMatchObject({ name: "dot.png" });
+    expect(page.shown).toContain("text: A dot.");
+  });
+
+  test("shows files and sources of an answer", async () => {
+    const cited = part({
+      type: "text",
+      text: "It is so.",
+      citations: [
+        { url: "https://a.example", title: "A" },
+        { uri: "https://b.example" },
+        { url: "https://a.example", title: "A" },
+      ],
+    });
+    const { api } = await serve([
+      [cited, part({ type: "file", mediaType: "image/png", data: "iVBORw0KGgo=" })],
+    ]);
+    const page = new Page(api);
+    await page.sendMessage({ text: "draw" });
+    expect(page.messages[1]?.parts.slice(2)).toMatchObject([
+      { type: "source-url", url: "https://a.example", title: "A" },
+      { type: "source-url", url: "https://b.example" },
+      { type: "file", mediaType: "image/png", url: "data:image/png;base64,iVBORw0KGgo=" },
+    ]);
+  });
+});
+
+describe("a page that is loaded again", () => {
+  test("shows what it showed before, with the buttons of calls that wait, and goes on", async () => {
+    const { api, session } = await serve(
+      [[think("Hm."), say("I pay."), call("look"), call("refund", { cents: 5 })], say("Done.")],
+      [echo("look"), refund],
+    );
+    const before = new Page(api);
+    await before.sendMessage({ text: "My money!" });
+    const messages: UIMessage[] = uiMessages(await session());
+    const page = new Page(api, "chat", await validateUIMessages({ messages }));
+    expect(page.shown).toEqual(before.shown);
+    await page.addToolApprovalResponse({ id: (await session()).pending[0]?.id ?? "", approved: true });
+    await page.sendMessage();
+    expect(page.shown.at(-1)).toBe("text: Done.");
+    expect(uiMessages(await session()).at(-1)?.parts).toMatchObject([
+      { type: "step-start" },
+      { type: "reasoning", text: "Hm." },
+      { type: "text", text: "I pay." },
+      { type: "tool-look", state: "output-available", output: "look ran" },
+      { type: "tool-refund", state: "output-available", output: "paid back" },
+      { type: "step-start" },
+      { type: "text", text: "Done." },
+    ]);
+  });
+
+  test("shows a question, an error, and an attached file", async () => {
+    const ask = echo("ask", { effect: "write", execute: () => waitForAnswer("How many?") });
+    const boom = echo("boom", {
+      execute: () => {
+        throw new Error("no");
+      },
+    });
+    const journal = memoryJournal();
+    const session = await new Agent({
+      model: scripted([call("boom"), call("ask")]),
+      tools: [ask, boom],
+      journal,
+    }).open("s");
+    await session.send([
+      { type: "text", text: "go" },
+      { type: "file", mediaType: "image/png", data: "iVBORw0KGgo=" },
+    ]);
+    const [asked, answered] = uiMessages(session);
+    expect(asked?.parts.at(-1)).toEqual({
+      type: "file",
+      mediaType: "image/png",
+      url: "data:image/png;base64,iVBORw0KGgo=",
+    });
+    expect(answered?.parts).toMatchObject([
+      { type: "step-start" },
+      { type: "tool-boom", state: "output-error", errorText: "Error: no" },
+      { type: "step-start" },
+      { type: "tool-ask", state: "input-available" },
+      { type: "data-question", data: "How many?" },
+    ]);
+  });
+});
+
+describe("the chunks", () => {
+  async function chunksOf(turns: readonly Turn[], version?: 6 | 7): Promise<UiChunk[]> {
+    const chunks: UiChunk[] = [];
+    const write = (chunk: UIMessageChunk): void => void chunks.push(chunk as UiChunk);
+    const session = await new Agent({ model: scripted(turns), tools: [echo("look")], ...quick }).open("s");
+    session.subscribe(uiChunks(write, version === undefined ? {} : { version }));
+    const held = turns.at(-2) as ReturnType<typeof hold>;
+    const running = session.send("go");
+    if ("reached" in held) {
+      await held.reached;
+      session.steer("wait", "m");
+      held.release();
+    }
+    await running;
+    return chunks;
+  }
+
+  test("tell of a message that came meanwhile", async () => {
+    const turns = (): Turn[] => [hold(call("look")), say("done")];
+    const steered = { type: "steering-message", id: "m", parts: [{ type: "text", text: "wait" }] };
+    expect(await chunksOf(turns())).toContainEqual(steered);
+    expect(await chunksOf(turns(), 6)).not.toContainEqual(steered);
+  });
+
+  test("of version 6 end what they cannot take back", async () => {
+    const turns = [
+      [say("I was go"), call("look", {}, { id: "c" }), fail("stream_truncated")],
+      say("I am back."),
+    ];
+    const types = (await chunksOf(turns, 6)).map(({ type }) => type);
+    expect(types.filter((type) => type === "text-start")).toHaveLength(2);
+    expect(types.filter((type) => type === "text-end")).toHaveLength(2);
+    expect(types).toContain("tool-input-error");
+    expect(types).not.toContain("reset-step");
+  });
+});
