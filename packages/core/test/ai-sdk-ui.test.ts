@@ -196,6 +196,7 @@ describe("a page", () => {
     const page = new Page(api);
     await page.sendMessage({ text: "go" });
     expect(page.shown.slice(-2)).toEqual(["tool-ask_location input-available", "data-question"]);
+    const shown: string[] = [];
     for (const [name, output] of [
       ["ask_location", "Oslo"],
       ["open_tab", "opened"],
@@ -207,10 +208,49 @@ describe("a page", () => {
         .find(({ type }) => type === `tool-${name}`);
       await page.addToolOutput({ tool: name, toolCallId: part?.toolCallId ?? "", output });
       await page.sendMessage();
+      shown.push(page.shown.at(-1) ?? "");
     }
+    expect(shown).toEqual([
+      "tool-open_tab input-available",
+      "tool-refund approval-requested",
+      "tool-refund output-available",
+    ]);
     const { pending, messages } = await session();
     expect(messages.filter(({ role }) => role === "tool").map(textOf)).toEqual(["Oslo", "opened"]);
     expect(pending.map(({ name }) => name)).toEqual(["refund"]);
+  });
+
+  test("that sends a message instead of an answer has not approved, and the model reads the message", async () => {
+    const { api, session } = await serve(
+      [[call("refund", { n: 1 }), call("refund", { n: 2 })], say("Then not.")],
+      [refund],
+    );
+    const page = new Page(api);
+    await page.sendMessage({ text: "My money!" });
+    await page.sendMessage({ text: "No, leave it." });
+    expect(page.error).toBeUndefined();
+    expect(page.shown).toEqual(["step-start", "text: Then not."]);
+    const texts = (await session()).messages.map(textOf);
+    expect(texts.slice(-2)).toEqual(["No, leave it.", "Then not."]);
+    expect(texts.join("\n")).toContain("The user wrote a message instead.");
+  });
+
+  test("that asks again while a call waits shows nothing of that call", async () => {
+    const { api, session } = await serve([call("refund"), say("I can do that by hand.")], [refund]);
+    const page = new Page(api);
+    await page.sendMessage({ text: "My money!" });
+    await page.regenerate();
+    expect(page.error).toBeUndefined();
+    expect(page.shown).toEqual(["step-start", "text: I can do that by hand."]);
+    expect((await session()).messages.map(({ role }) => role)).toEqual(["user", "assistant"]);
+  });
+
+  test("shows a call that a rule denied as an error: nobody was asked", async () => {
+    const { api } = await serve([call("look"), say("Well.")], [echo("look", { permission: "deny" })]);
+    const page = new Page(api);
+    await page.sendMessage({ text: "go" });
+    expect(page.shown).toContain("tool-look output-error");
+    await validateUIMessages({ messages: page.messages });
   });
 
   test("approves a call inside a sub-agent", async () => {

@@ -14,14 +14,16 @@ export interface UiChunksOptions {
   version?: 6 | 7;
   /** What the page reads of a failure. Default: the error's kind, since its message may name hosts, accounts and files. */
   errorText?: ErrorText;
-  /** `session.pending`, if the page shows these calls already: those inside sub-agents then get their results, too. Default: none. */
+  /** Names of the tools whose calls the page answers (`addToolOutput`): they get no buttons. Default: none. */
+  clientTools?: readonly string[];
+  /** `session.pending`, if the message that goes on shows these calls. Default: none. */
   pending?: readonly CallView[];
 }
 
 /** A listener (`session.subscribe`) that writes each event as chunks of a message. The chunks `start` and `finish` are not among them. */
 export function uiChunks(write: (chunk: UiChunk) => void, options: UiChunksOptions = {}): Listener {
-  const { version = 7, errorText = kindOf, pending = [] } = options;
-  const chunks = new Chunks(write, version, errorText, pending);
+  const { version = 7, errorText = kindOf, clientTools = [], pending = [] } = options;
+  const chunks = new Chunks(write, { version, errorText, clientTools, pending });
   return (event) => chunks.hear(event);
 }
 
@@ -32,28 +34,25 @@ export const kindOf: ErrorText = ({ kind }) => kind;
 
 class Chunks {
   readonly #write: (chunk: UiChunk) => void;
-  readonly #version: 6 | 7;
-  readonly #errorText: ErrorText;
+  readonly #options: Required<UiChunksOptions>;
   /** Texts and reasoning that are arriving. */
   readonly #open = new Map<string, "text" | "reasoning">();
   /** Calls whose arguments are arriving, by id: the names of their tools. */
   readonly #arriving = new Map<string, string>();
-  /** Calls that the page knows. */
+  /** Calls that the message shows, by id. */
   readonly #shown: Set<string>;
+  /** Those of them that wait, or waited, for a person. */
+  readonly #asked: Set<string>;
   /** The step on the page began in this stream: only then may it be reset. */
   #isOwnStep = false;
   #sources = 0;
 
-  constructor(
-    write: (chunk: UiChunk) => void,
-    version: 6 | 7,
-    errorText: ErrorText,
-    pending: readonly CallView[],
-  ) {
+  constructor(write: (chunk: UiChunk) => void, options: Required<UiChunksOptions>) {
     this.#write = write;
-    this.#version = version;
-    this.#errorText = errorText;
-    this.#shown = new Set(pending.map(({ id }) => id));
+    this.#options = options;
+    const ids = options.pending.map(({ id }) => id);
+    this.#shown = new Set(ids);
+    this.#asked = new Set(ids);
   }
 
   hear(event: RondoEvent): void {
@@ -85,11 +84,7 @@ class Chunks {
         break;
       case "approval_request":
         this.#show(event.call);
-        this.#write({
-          type: "tool-approval-request",
-          approvalId: event.call.id,
-          toolCallId: event.call.id,
-        });
+        this.#askFor(event.call);
         break;
       case "answer_request":
         this.#know(event.call);
@@ -111,7 +106,7 @@ class Chunks {
         this.#inside(event.call.id, event.event);
         break;
       case "message_delivered":
-        if (event.lane === "steer" && this.#version >= 7)
+        if (event.lane === "steer" && this.#options.version >= 7)
           this.#write({ type: "steering-message", id: event.id, parts: event.message.content.map(fileOf) });
         break;
       case "step_end":
@@ -121,7 +116,7 @@ class Chunks {
         this.#close();
         if (event.end.reason === "aborted") this.#write({ type: "abort" });
         else if (event.end.error !== undefined)
-          this.#write({ type: "error", errorText: this.#errorText(event.end.error) });
+          this.#write({ type: "error", errorText: this.#options.errorText(event.end.error) });
         break;
     }
   }
@@ -160,9 +155,17 @@ class Chunks {
     }
   }
 
+  #askFor({ id, name }: CallView): void {
+    if (this.#options.clientTools.includes(name)) return;
+    this.#asked.add(id);
+    this.#write({ type: "tool-approval-request", approvalId: id, toolCallId: id });
+  }
+
   #ended(event: RondoEvent & { type: "tool_end" }): void {
     const { call, content } = event;
-    if (event.code === "denied") this.#write({ type: "tool-output-denied", toolCallId: call.id });
+    // A page takes a denial only where it was asked.
+    if (event.code === "denied" && this.#asked.has(call.id))
+      this.#write({ type: "tool-output-denied", toolCallId: call.id });
     else if (event.isError)
       this.#write({ type: "tool-output-error", toolCallId: call.id, errorText: textIn(content) });
     else this.#output(call, outputOf(content, event.details));
@@ -192,7 +195,7 @@ class Chunks {
 
   /** Takes back what was shown of an answer that is discarded. */
   #discard(): void {
-    if (this.#version < 7 || !this.#isOwnStep) this.#close();
+    if (this.#options.version < 7 || !this.#isOwnStep) this.#close();
     else {
       this.#open.clear();
       this.#arriving.clear();

@@ -4,13 +4,21 @@
 
 import type { CallView } from "../../events.ts";
 import type { Turn } from "../../loop/state.ts";
-import type { Json, Message, Part, ToolCallPart, ToolMessage } from "../../message.ts";
+import type { Message, Part, ToolCallPart, ToolMessage } from "../../message.ts";
 import type { Session } from "../../session.ts";
 import { fileOf, outputOf, textIn } from "./parts.ts";
 import type { UiMessage, UiPart } from "./shapes.ts";
 
-/** The conversation as `useChat({ id, messages })` takes it. Calls that wait for an approval have their buttons; a question is a part `data-question` with the call's id. */
-export function uiMessages({ messages, pending, state, status }: Session): UiMessage[] {
+/**
+ * The conversation as `useChat({ id, messages })` takes it. Calls that wait for an approval have their buttons; a question is a part
+ * `data-question` with the call's id.
+ * @param options.clientTools names of the tools whose calls the page answers: they get no buttons. Default: none
+ */
+export function uiMessages(
+  { messages, pending, state, status }: Session,
+  options: { clientTools?: readonly string[] } = {},
+): UiMessage[] {
+  const asking = (call: CallView): UiPart[] => askingParts(call, options.clientTools ?? []);
   const shown: UiMessage[] = [];
   // An answer is not part of the conversation until all of its calls have results.
   const open = status === "idle" ? [] : turnOf(state.run?.turn);
@@ -20,7 +28,7 @@ export function uiMessages({ messages, pending, state, status }: Session): UiMes
     else if (message.role === "assistant") {
       const parts: UiPart[] = [
         { type: "step-start" },
-        ...message.content.flatMap((part) => partsOf(part, pending)),
+        ...message.content.flatMap((part) => partsOf(part, pending, asking)),
       ];
       const last = shown.at(-1);
       if (last?.role === "assistant") last.parts.push(...parts);
@@ -38,7 +46,7 @@ function turnOf(turn: Turn | undefined): Message[] {
   return [turn.message, ...results];
 }
 
-function partsOf(part: Part, pending: readonly CallView[]): UiPart[] {
+function partsOf(part: Part, pending: readonly CallView[], asking: Asking): UiPart[] {
   switch (part.type) {
     case "text":
     case "refusal":
@@ -48,27 +56,38 @@ function partsOf(part: Part, pending: readonly CallView[]): UiPart[] {
     case "file":
       return [fileOf(part)];
     case "tool_call":
-      return waitingCall(part, pending);
+      return waitingCall(part, pending, asking);
     case "native":
       return [];
   }
 }
 
 /** A call without its result, with all that waits inside it if it is a sub-agent. */
-function waitingCall({ id, name, args: input }: ToolCallPart, pending: readonly CallView[]): UiPart[] {
-  const shown: UiPart = { type: `tool-${name}`, toolCallId: id, input, state: "input-available" };
-  const inside = pending.filter((one) => one.child !== undefined && one.id.startsWith(`${id}/`));
+function waitingCall(
+  { id, name, args: input }: ToolCallPart,
+  pending: readonly CallView[],
+  asking: Asking,
+): UiPart[] {
   const own = pending.find((one) => one.id === id);
-  return own === undefined ? [shown, ...inside.flatMap(asking)] : asking(own);
+  if (own !== undefined) return asking(own);
+  const inside = pending.filter((one) => one.child !== undefined && one.id.startsWith(`${id}/`));
+  return [
+    { type: `tool-${name}`, toolCallId: id, input, state: "input-available" },
+    ...inside.flatMap(asking),
+  ];
 }
 
-function asking({ id, name, args: input, question }: CallView): UiPart[] {
+type Asking = (call: CallView) => UiPart[];
+
+function askingParts(
+  { id, name, args: input, question }: CallView,
+  clientTools: readonly string[],
+): UiPart[] {
   const call = { type: `tool-${name}`, toolCallId: id, input } as const;
-  if (question === undefined) return [{ ...call, state: "approval-requested", approval: { id } }];
-  return [
-    { ...call, state: "input-available" },
-    { type: "data-question", id, data: question.asked as Json },
-  ];
+  const given: UiPart = { ...call, state: "input-available" };
+  if (question !== undefined) return [given, { type: "data-question", id, data: question.asked }];
+  if (clientTools.includes(name)) return [given];
+  return [{ ...call, state: "approval-requested", approval: { id } }];
 }
 
 function answer(parts: UiPart[], { callId, content, isError, details }: ToolMessage): void {

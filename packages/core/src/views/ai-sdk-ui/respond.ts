@@ -1,12 +1,13 @@
 // The room of the response: a request of `useChat` is answered with a stream of chunks, as server-sent events.
 
 import { toRondoError } from "../../errors.ts";
+import type { Listener } from "../../events.ts";
 import type { Json } from "../../message.ts";
 import type { RunResult } from "../../result.ts";
 import type { Session } from "../../session.ts";
 import { kindOf, type UiChunksOptions, uiChunks } from "./chunks.ts";
 import type { Posted, UiChunk } from "./shapes.ts";
-import { type TurnOptions, takeTurn } from "./turn.ts";
+import { checkPosted, isRewrite, type TurnOptions, takeTurn } from "./turn.ts";
 
 export interface UiResponseOptions<Output> extends TurnOptions, Omit<UiChunksOptions, "pending"> {
   /** The request's signal. When it fires, the page has left. So it has when the response's body is cancelled. */
@@ -45,11 +46,13 @@ export function uiResponse<Output>(
         if (isOpen) controller.enqueue(`data: ${data}\n\n`);
       };
       const write = (chunk: UiChunk): void => send(JSON.stringify(chunk));
-      const stop = session.subscribe(uiChunks(write, { ...options, pending: session.pending }));
+      let stop = (): void => {};
       signal?.addEventListener("abort", leave, { once: true });
       write({ type: "start" });
       try {
         signal?.throwIfAborted();
+        checkPosted(posted);
+        stop = session.subscribe(listener(session, posted, options, write));
         const result = await takeTurn(session, posted, options);
         const more = result !== undefined && metadata !== undefined;
         write({ type: "finish", ...(more ? { messageMetadata: metadata(result) } : {}) });
@@ -65,4 +68,26 @@ export function uiResponse<Output>(
     cancel: leave,
   });
   return new Response(body.pipeThrough(new TextEncoderStream()), { headers });
+}
+
+/** Hears what belongs to the message that the page shows next. */
+function listener<Output>(
+  { pending }: Session<Output>,
+  posted: Posted,
+  options: UiChunksOptions,
+  write: (chunk: UiChunk) => void,
+): Listener {
+  const last = posted.messages.at(-1);
+  // A message of the user's begins a new one of the assistant's: calls that waited are shown further up.
+  const isNew = last?.role === "user";
+  const above = new Set(isNew ? pending.map(({ id }) => id) : []);
+  const hear = uiChunks(write, { ...options, pending: isNew ? [] : pending });
+  let hasBegun = !isRewrite(posted);
+  return (event) => {
+    hasBegun ||= event.type === "run_start";
+    const isAbove = "call" in event && above.has(event.call.id);
+    // The page has its own message already.
+    const isOwn = event.type === "message_delivered" && event.id === last?.id;
+    if (hasBegun && !isAbove && !isOwn) hear(event);
+  };
 }

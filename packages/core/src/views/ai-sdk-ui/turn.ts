@@ -33,6 +33,10 @@ const postedBody = membersOf<Posted>(
   "let_pass",
 );
 
+/** @throws RondoError `invalid_request` saying what is wrong with the body of a request */
+export const checkPosted = (posted: Posted): void =>
+  checkGiven(postedBody, posted, "the body of a request of useChat");
+
 /** Something of a posted message that answers a call. */
 interface Answer {
   toolCallId: string;
@@ -43,8 +47,8 @@ interface Answer {
 }
 
 /**
- * Does what was posted: starts a run with the user's new message, or adds the message to the run that waits; answers waiting calls;
- * asks again (`regenerate`), or from an edited message on. What was posted before changes nothing. Resolves when the run ends or parks.
+ * Does what was posted: starts a run with the user's new message, or adds the message to the run, in which it takes the place of the
+ * answers that it waits for; answers waiting calls; asks again (`regenerate`), or from an edited message on. What was posted before changes nothing. Resolves when the run ends or parks.
  * @returns the run's result; undefined if nothing was to be done
  * @throws RondoError `invalid_request` if it is no such body, or if the page's conversation is not the session's where it is to be
  *   rewritten; and what the session's methods throw
@@ -54,11 +58,10 @@ export async function takeTurn<Output>(
   posted: Posted,
   { clientTools = [] }: TurnOptions = {},
 ): Promise<RunResult<Output> | undefined> {
-  checkGiven(postedBody, posted, "the body of a request of useChat");
-  const { messages, trigger, messageId } = posted;
+  checkPosted(posted);
+  const { messages, trigger } = posted;
   const last = messages.at(-1);
-  if (trigger === "regenerate-message") return rewrite(session, messages, false);
-  if (last?.role === "user" && last.id === messageId) return rewrite(session, messages, true);
+  if (isRewrite(posted)) return rewrite(session, messages, trigger !== "regenerate-message");
   let result: RunResult<Output> | undefined;
   for (const answer of messages.flatMap(answersIn)) {
     // Only what still waits is answered: a page may post its answers twice.
@@ -74,12 +77,40 @@ export async function takeTurn<Output>(
       result = await session.answer(call.id, new Error(answer.errorText));
   }
   if (last?.role !== "user") return result;
+  if (session.status === "parked") return instead(session, last);
   const isIdle = session.status === "idle";
   // A message that is posted again has the same id, and is dropped.
   session.followUp(contentOf(last), last.id);
   await session.settled();
-  if (!session.queued.some(({ id }) => id === last.id)) return result;
+  if (!isQueued(session, last)) return result;
   return isIdle ? session.continue() : session.resume();
+}
+
+/** Whether the page changes what it had posted before: by an edited message, or by asking again. */
+export const isRewrite = ({ messages, trigger, messageId }: Posted): boolean => {
+  const last = messages.at(-1);
+  return trigger === "regenerate-message" || (last?.role === "user" && last.id === messageId);
+};
+
+const isQueued = <Output>({ queued }: Session<Output>, message: PostedMessage): boolean =>
+  queued.some(({ id }) => id === message.id);
+
+/** Whoever writes instead of pressing a button has not approved: what waits is denied, or answered with the message, which the model reads next. */
+async function instead<Output>(
+  session: Session<Output>,
+  message: PostedMessage,
+): Promise<RunResult<Output> | undefined> {
+  session.steer(contentOf(message), message.id);
+  await session.settled();
+  let result: RunResult<Output> | undefined;
+  while (isQueued(session, message)) {
+    const [call] = session.pending;
+    if (call === undefined) return session.resume();
+    result = await (call.question === undefined
+      ? session.deny(call.id, "The user wrote a message instead.")
+      : session.answer(call.id, textIn(message)));
+  }
+  return result;
 }
 
 /** Asks again for the answer to the page's last message, or (`isEdited`) replaces that message. What came after it is dropped. */
