@@ -240,3 +240,32 @@ test("a message and an abort that come when a drain has given up waiting are sto
   expect(kept).toEqual(["run_started", "queued", "delivered", "queued", "abort_asked"]);
   expect((await running).end).toBeUndefined();
 });
+
+test.each(["permission", "beforeTool", "afterTool", "prepareStep", "onFinish", "tool", "model"] as const)(
+  "a grant that is waited for inside the run does not wait for that: %s",
+  async (where) => {
+    const memory = memoryJournal();
+    const append: Journal["append"] = (...group) => turns(1).then(() => memory.append(...group));
+    const sessions: Session[] = [];
+    const given: string[] = [];
+    const give = async (here: string): Promise<undefined> => {
+      if (here !== where || given.length > 0) return;
+      given.push("asked");
+      await sessions[0]?.allow({ tool: "look" });
+      given.push("given");
+    };
+    const look = echo("look", { execute: () => give("tool").then(() => "seen") });
+    const model = scripted([() => give("model").then(() => call("look")), say("done")]);
+    const hooks = {
+      permission: () => give("permission").then(() => "allow" as const),
+      beforeTool: () => give("beforeTool"),
+      afterTool: () => give("afterTool"),
+      prepareStep: () => give("prepareStep"),
+      onFinish: () => give("onFinish"),
+    };
+    const agent = new Agent({ model, tools: [look], hooks, journal: { ...memory, append } });
+    sessions.push(await agent.open("s"));
+    expect((await sessions[0]?.send("go"))?.end?.reason).toBe("completed");
+    expect(given).toEqual(["asked", "given"]);
+  },
+);
