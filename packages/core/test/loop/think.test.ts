@@ -12,6 +12,8 @@ import {
 import { describe, expect, test } from "vitest";
 import { type Hearing, hearing } from "../../src/loop/driving/hearing.ts";
 import { think } from "../../src/loop/driving/think.ts";
+import { ToldIds } from "../../src/loop/driving/told-ids.ts";
+import { Names } from "../../src/loop/log.ts";
 import { answerOf, come, type HandClock, handClock, rules, stateOf } from "./support.ts";
 
 const clocks = { connectMs: 5, firstByteMs: 10, idleMs: 20, totalMs: 100 };
@@ -63,7 +65,7 @@ function watch(change: Partial<typeof clocks> = {}, listening?: Hearing, own?: M
     },
   } as Model;
   const tell = (event: RondoEvent): unknown => heard.push(event);
-  const audience = { step: 4, isThere: true, tell, shown: false };
+  const audience = { step: 4, isThere: true, tell, shown: false, ids: new ToldIds(Names.empty(), 9) };
   const answered = think(
     model,
     request,

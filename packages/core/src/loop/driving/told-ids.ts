@@ -1,0 +1,83 @@
+// The room of ids that are told early: a call has its id in the first event that shows something of it.
+//
+// Providers repeat ids, or leave them out, and a reader of events joins what belongs to one call by its id. So the id that
+// is unique in the session is chosen when the first piece of a call's arguments arrives, and the answer is given the same
+// one before it is recorded. Calls of which nothing was shown get theirs where the answer is folded (`folding/turn.ts`).
+
+import type { AssistantMessage, ToolCallPart } from "../../message.ts";
+import type { Names } from "../log.ts";
+
+/** A call of which something arrived. */
+interface Told {
+  readonly index: number;
+  /** Its id in events. */
+  readonly id: string;
+  /** Its id as the model says it; empty: it has said none. */
+  wire: string;
+  name: string;
+}
+
+/** A piece of a call, as a model emits it. */
+interface Piece {
+  index: number;
+  id: string;
+  name: string;
+}
+
+export class ToldIds {
+  readonly #taken: Names;
+  readonly #seq: number;
+  readonly #calls = new Map<number, Told>();
+  /** The one of the last piece: most pieces follow another of the same call. */
+  #last: Told | undefined;
+
+  /**
+   * @param taken the ids of all calls before
+   * @param seq a number that no answer before was named by
+   */
+  constructor(taken: Names, seq: number) {
+    this.#taken = taken;
+    this.#seq = seq;
+  }
+
+  /** The id for events of the call that a piece belongs to. */
+  of({ index, id, name }: Piece): string {
+    const call =
+      this.#last?.index === index ? this.#last : (this.#calls.get(index) ?? this.#begin(index, id));
+    this.#last = call;
+    if (id !== "") call.wire = id;
+    if (name !== "") call.name = name;
+    return call.id;
+  }
+
+  #begin(index: number, wire: string): Told {
+    const isFree = wire !== "" && !this.#taken.has(wire) && this.#with(wire).length === 0;
+    const id = isFree ? wire : `${wire || "call"}_${this.#seq}_${this.#calls.size}`;
+    const call: Told = { index, id, wire, name: "" };
+    this.#calls.set(index, call);
+    return call;
+  }
+
+  #with(wire: string): Told[] {
+    return [...this.#calls.values()].filter((call) => call.wire === wire);
+  }
+
+  /** The answer, its calls with the ids that were told. */
+  named(message: AssistantMessage): AssistantMessage {
+    const left = [...this.#calls.values()].sort((one, other) => one.index - other.index);
+    if (left.every(({ id, wire }) => id === wire)) return message;
+    const content = message.content.map((part) => {
+      const at = part.type === "tool_call" ? left.findIndex((call) => this.#isOf(call, part)) : -1;
+      // What was told before it is of calls that the answer no longer has.
+      const call = left.splice(0, at + 1).at(-1);
+      return call === undefined ? part : { ...part, id: call.id };
+    });
+    return { ...message, content };
+  }
+
+  /** Whether a call of the answer may be the one that was told. One that shares its id with another may have got a new one. */
+  #isOf({ wire, name }: Told, part: ToolCallPart): boolean {
+    if (wire !== "" && wire === part.id) return true;
+    return (wire === "" || this.#with(wire).length > 1) && (name === "" || name === part.name);
+  }
+}
