@@ -92,3 +92,22 @@ test("a call whose name never came is found by its place", () => {
   told.of(piece(0, "", ""));
   expect(idsOf(told.named(answerOf([call("made", "find")])))).toEqual(["call_7_0"]);
 });
+
+test("a call before one whose id is known is none of those after it", () => {
+  const told = ids();
+  told.of(piece(1, "b", "g"));
+  told.of(piece(2, "", ""));
+  expect(idsOf(told.named(answerOf([call("a", "f"), call("b", "g"), call("made", "")])))).toEqual([
+    "a",
+    "b",
+    "call_7_1",
+  ]);
+});
+
+test("two calls of one id, of which the answer has only the second", () => {
+  const told = ids("a");
+  told.of(piece(0, "a", "f"));
+  told.of(piece(1, "a", "g"));
+  expect(idsOf(told.named(answerOf([call("a", "g")])))).toEqual(["a_7_0"]);
+  expect(idsOf(told.named(answerOf([call("made", "g")])))).toEqual(["a_7_1"]);
+});

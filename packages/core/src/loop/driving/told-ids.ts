@@ -51,23 +51,25 @@ export class ToldIds {
   }
 
   #begin(index: number, wire: string): Told {
-    const isFree = wire !== "" && !this.#taken.has(wire) && this.#with(wire).length === 0;
+    const isFree = wire !== "" && !this.#taken.has(wire) && this.#firstWith(wire) === undefined;
     const id = isFree ? wire : `${wire || "call"}_${this.#seq}_${this.#calls.size}`;
     const call: Told = { index, id, wire, name: "" };
     this.#calls.set(index, call);
     return call;
   }
 
-  #with(wire: string): Told[] {
-    return [...this.#calls.values()].filter((call) => call.wire === wire);
+  #firstWith(wire: string): Told | undefined {
+    for (const call of this.#calls.values()) if (call.wire === wire) return call;
+    return undefined;
   }
 
   /** The answer, its calls with the ids that were told. */
   named(message: AssistantMessage): AssistantMessage {
     const left = [...this.#calls.values()].sort((one, other) => one.index - other.index);
     if (left.every(({ id, wire }) => id === wire)) return message;
+    const said = new Set(message.content.map((part) => (part.type === "tool_call" ? part.id : "")));
     const content = message.content.map((part) => {
-      const at = part.type === "tool_call" ? left.findIndex((call) => this.#isOf(call, part)) : -1;
+      const at = part.type === "tool_call" ? this.#placeOf(part, left, said) : -1;
       // What was told before it is of calls that the answer no longer has.
       const call = left.splice(0, at + 1).at(-1);
       return call === undefined ? part : { ...part, id: call.id };
@@ -75,9 +77,19 @@ export class ToldIds {
     return { ...message, content };
   }
 
-  /** Whether a call of the answer may be the one that was told. One that shares its id with another may have got a new one. */
-  #isOf({ wire, name }: Told, part: ToolCallPart): boolean {
-    if (wire !== "" && wire === part.id) return true;
-    return (wire === "" || this.#with(wire).length > 1) && (name === "" || name === part.name);
+  /**
+   * Which of the calls that were told this one is: that with its id, or else the next that has none, or shares it with another,
+   * for which the protocol made a new one. -1: nothing of it was told.
+   */
+  #placeOf(part: ToolCallPart, left: readonly Told[], said: ReadonlySet<string>): number {
+    const own = left.findIndex(({ wire }) => wire !== "" && wire === part.id);
+    if (own >= 0) return own;
+    for (const [at, call] of left.entries()) {
+      const isFirst = this.#firstWith(call.wire) === call;
+      // This one is another call of the answer, and so are those after it.
+      if (call.wire !== "" && isFirst && said.has(call.wire)) return -1;
+      if ((call.wire === "" || !isFirst) && (call.name === "" || call.name === part.name)) return at;
+    }
+    return -1;
   }
 }
