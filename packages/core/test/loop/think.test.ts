@@ -154,6 +154,25 @@ test.each([
   expect(unheard.shown()).toBe(false);
 });
 
+test("arguments that come before the id and the name of their call are shown with them, and before that nothing was", () => {
+  const call = watch();
+  const args = (id: string, name: string, text: string): ModelEvent => ({
+    type: "tool_args_delta",
+    index: 1,
+    id,
+    name,
+    delta: text,
+  });
+  call.emit(args("", "", "{"));
+  expect([call.heard, call.shown()]).toStrictEqual([[], false]);
+  for (const event of [args("", "f", '"a":'), args("", "f", "1}")]) call.emit(event);
+  const told = [args("call_9_0", "f", '{"a":'), args("call_9_0", "f", "1}")].map((event) => ({
+    ...event,
+    step: 4,
+  }));
+  expect([call.heard, call.shown()]).toStrictEqual([told, true]);
+});
+
 test("text without an index, which plain JavaScript may send, is one text", async () => {
   const call = watch();
   const placeless = (text: string): ModelEvent => ({ type: "text_delta", text }) as ModelEvent;

@@ -8,7 +8,7 @@ import { answerOf } from "./support.ts";
 
 const call = (id: string, name = "look"): Part => ({ type: "tool_call", id, name, args: {}, rawArgs: "{}" });
 const text: Part = { type: "text", text: "so" };
-const piece = (index: number, id: string, name = "look") => ({ index, id, name });
+const piece = (index: number, id: string, name = "look", delta = "") => ({ index, id, name, delta });
 const idsOf = ({ content }: AssistantMessage): string[] =>
   content.flatMap((part) => (part.type === "tool_call" ? [part.id] : []));
 const ids = (...taken: string[]): ToldIds =>
@@ -61,7 +61,7 @@ test("pieces of two calls may alternate, and the later part may come first", () 
 
 test("an id that comes late does not change what was told", () => {
   const told = ids();
-  expect([told.of(piece(0, "", "")), told.of(piece(0, "late", "look"))]).toEqual(["call_7_0", "call_7_0"]);
+  expect([told.of(piece(0, "")), told.of(piece(0, "late", ""))]).toEqual(["call_7_0", "call_7_0"]);
   expect(idsOf(told.named(answerOf([call("late")])))).toEqual(["call_7_0"]);
 });
 
@@ -87,17 +87,37 @@ test("an id of the provider's is nobody else's, even of a tool of the same name"
   expect(idsOf(told.named(answerOf([call("b")])))).toEqual(["b"]);
 });
 
-test("a call whose name never came is found by its place", () => {
+test("arguments wait until the id or the name of their call has come, and are shown once", () => {
   const told = ids();
-  told.of(piece(0, "", ""));
-  expect(idsOf(told.named(answerOf([call("made", "find")])))).toEqual(["call_7_0"]);
+  expect([
+    told.of(piece(0, "", "", '{"a":')),
+    told.of(piece(1, "", "", "x")),
+    told.of(piece(0, "", "", "1")),
+  ]).toEqual([undefined, undefined, undefined]);
+  expect([told.of(piece(0, "a", "", "}")), told.waited]).toEqual(["a", '{"a":1']);
+  expect([told.of(piece(0, "", "", " ")), told.waited]).toEqual(["a", ""]);
+  expect([told.of(piece(1, "", "g", "y")), told.waited]).toEqual(["call_7_1", "x"]);
+  expect([told.of(piece(2, "b", "", "z")), told.waited]).toEqual(["b", ""]);
+});
+
+test("a call of which only waiting arguments came keeps the id of its answer", () => {
+  const told = ids();
+  told.of(piece(0, "", "", "{}"));
+  const answer = answerOf([call("late", "find")]);
+  expect(told.named(answer)).toBe(answer);
+});
+
+test("an id without a name finds its call", () => {
+  const told = ids("a");
+  told.of(piece(0, "a", ""));
+  expect(idsOf(told.named(answerOf([call("a", "find")])))).toEqual(["a_7_0"]);
 });
 
 test("a call before one whose id is known is none of those after it", () => {
   const told = ids();
   told.of(piece(1, "b", "g"));
-  told.of(piece(2, "", ""));
-  expect(idsOf(told.named(answerOf([call("a", "f"), call("b", "g"), call("made", "")])))).toEqual([
+  told.of(piece(2, "", "f"));
+  expect(idsOf(told.named(answerOf([call("a", "f"), call("b", "g"), call("made", "f")])))).toEqual([
     "a",
     "b",
     "call_7_1",

@@ -133,8 +133,11 @@ export function think(
         audience.tell({ type, step: audience.step, index, text });
       } else if (event.type === "tool_args_delta" && audience?.isThere === true) {
         const { type, index, name, delta } = event;
+        const { ids, step } = audience;
+        const id = ids.of(event);
+        if (id === undefined) return;
         audience.shown = true;
-        audience.tell({ type, step: audience.step, index, id: audience.ids.of(event), name, delta });
+        audience.tell({ type, step, index, id, name, delta: ids.waited + delta });
       }
     };
     const io = {

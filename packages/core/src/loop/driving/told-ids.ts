@@ -22,14 +22,19 @@ interface Piece {
   index: number;
   id: string;
   name: string;
+  delta: string;
 }
 
 export class ToldIds {
   readonly #taken: Names;
   readonly #seq: number;
   readonly #calls = new Map<number, Told>();
+  /** Arguments that came before the id and the name of their call, by its index. */
+  #early: Map<number, string> | undefined;
   /** The one of the last piece: most pieces follow another of the same call. */
   #last: Told | undefined;
+  /** What is to be shown before the last piece: arguments that have waited. */
+  waited = "";
 
   /**
    * @param taken the ids of all calls before
@@ -40,14 +45,27 @@ export class ToldIds {
     this.#seq = seq;
   }
 
-  /** The id for events of the call that a piece belongs to. */
-  of({ index, id, name }: Piece): string {
-    const call =
-      this.#last?.index === index ? this.#last : (this.#calls.get(index) ?? this.#begin(index, id));
+  /** The id for events of the call that a piece belongs to. Undefined: the piece waits until the call's id or name has come. */
+  of(piece: Piece): string | undefined {
+    const { index, id, name } = piece;
+    if (this.waited !== "") this.waited = "";
+    const call = this.#last?.index === index ? this.#last : (this.#calls.get(index) ?? this.#opened(piece));
+    if (call === undefined) return undefined;
     this.#last = call;
     if (id !== "") call.wire = id;
     if (name !== "") call.name = name;
     return call.id;
+  }
+
+  #opened({ index, id, name, delta }: Piece): Told | undefined {
+    const early = this.#early?.get(index) ?? "";
+    if (id === "" && name === "") {
+      this.#early ??= new Map();
+      this.#early.set(index, early + delta);
+      return undefined;
+    }
+    this.waited = early;
+    return this.#begin(index, id);
   }
 
   #begin(index: number, wire: string): Told {
