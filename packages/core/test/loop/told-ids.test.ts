@@ -131,3 +131,28 @@ test("two calls of one id, of which the answer has only the second", () => {
   expect(idsOf(told.named(answerOf([call("a", "g")])))).toEqual(["a_7_0"]);
   expect(idsOf(told.named(answerOf([call("made", "g")])))).toEqual(["a_7_1"]);
 });
+
+test("a late id is the call's from then on, and is not forgotten", () => {
+  const told = ids();
+  for (const one of [piece(0, ""), piece(1, ""), piece(1, "late"), piece(1, "")]) told.of(one);
+  expect(idsOf(told.named(answerOf([call("late")])))).toEqual(["call_7_1"]);
+  expect(idsOf(told.named(answerOf([call("other"), call("late")])))).toEqual(["call_7_0", "call_7_1"]);
+  const taken = ids("a");
+  for (const one of [piece(0, "a"), piece(0, "")]) taken.of(one);
+  expect(idsOf(taken.named(answerOf([call("x"), call("a")])))).toEqual(["x", "a_7_0"]);
+});
+
+test("a name is not forgotten either: a call of another tool is not this one", () => {
+  const told = ids();
+  for (const one of [piece(0, "", "f"), piece(0, "", "")]) told.of(one);
+  expect(idsOf(told.named(answerOf([call("x", "g"), call("y", "f")])))).toEqual(["x", "call_7_0"]);
+  for (const one of [piece(1, "", "g"), piece(1, "", "")]) told.of(one);
+  expect(idsOf(told.named(answerOf([call("", "g")])))).toEqual(["call_7_1"]);
+});
+
+test("a call that shares its id, and whose name never came, is the next one, and no text", () => {
+  const told = ids();
+  for (const one of [piece(0, "a", ""), piece(1, "a", "")]) told.of(one);
+  const answer = told.named(answerOf([call("a", "f"), text, call("made", "g")]));
+  expect(answer.content).toEqual([call("a", "f"), text, call("a_7_1", "g")]);
+});

@@ -4,7 +4,7 @@
 // is unique in the session is chosen when the first piece of a call's arguments arrives, and the answer is given the same
 // one before it is recorded. Calls of which nothing was shown get theirs where the answer is folded (`folding/turn.ts`).
 
-import type { AssistantMessage, ToolCallPart } from "../../message.ts";
+import { type AssistantMessage, callsOf, type ToolCallPart } from "../../message.ts";
 import type { Names } from "../log.ts";
 
 /** A call of which something arrived. */
@@ -31,8 +31,6 @@ export class ToldIds {
   readonly #calls = new Map<number, Told>();
   /** Arguments that came before the id and the name of their call, by its index. */
   #early: Map<number, string> | undefined;
-  /** The one of the last piece: most pieces follow another of the same call. */
-  #last: Told | undefined;
   /** What is to be shown before the last piece: arguments that have waited. */
   waited = "";
 
@@ -48,10 +46,9 @@ export class ToldIds {
   /** The id for events of the call that a piece belongs to. Undefined: the piece waits until the call's id or name has come. */
   of(piece: Piece): string | undefined {
     const { index, id, name } = piece;
-    if (this.waited !== "") this.waited = "";
-    const call = this.#last?.index === index ? this.#last : (this.#calls.get(index) ?? this.#opened(piece));
+    this.waited = "";
+    const call = this.#calls.get(index) ?? this.#opened(piece);
     if (call === undefined) return undefined;
-    this.#last = call;
     if (id !== "") call.wire = id;
     if (name !== "") call.name = name;
     return call.id;
@@ -85,7 +82,7 @@ export class ToldIds {
   named(message: AssistantMessage): AssistantMessage {
     const left = [...this.#calls.values()].sort((one, other) => one.index - other.index);
     if (left.every(({ id, wire }) => id === wire)) return message;
-    const said = new Set(message.content.map((part) => (part.type === "tool_call" ? part.id : "")));
+    const said = new Set(callsOf(message).map(({ id }) => id));
     const content = message.content.map((part) => {
       const at = part.type === "tool_call" ? this.#placeOf(part, left, said) : -1;
       // What was told before it is of calls that the answer no longer has.
