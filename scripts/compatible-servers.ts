@@ -111,7 +111,7 @@ export function drawPage(): string {
     "- Requests: content that is only text is sent as a string, never as a list; `tools: []` and `tool_calls: []` are never sent; arguments in the",
     "  history are always a JSON object; blank answers are left out. Kimi's calls are sent under ids that contain the tool's name (`idForm`), whoever serves it.",
     "- Answers: an unknown `finish_reason` is resolved from the answer's content; calls are told apart whatever their indices and ids; end-of-turn",
-    "  tokens, and tokens that open or close calls, are removed from the text.",
+    "  tokens, and tokens that open or close calls, are removed from the text. Thinking that MiniMax's models leave in the text is read there, whoever serves them.",
     "- A call that a server left as text at the end of an answer does not run, and the model is asked again. It counts as an example instead, not as a call, if the text",
     "  leads up to it (a colon, a code fence), or if somebody in the conversation wrote the same marks.",
     "",

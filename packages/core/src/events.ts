@@ -54,6 +54,7 @@ export type RondoEvent =
     }
   | { type: "text_delta"; step: number; index: number; text: string }
   | { type: "reasoning_delta"; step: number; index: number; text: string }
+  /** `id`: that of the call in all later events, also if the provider repeats ids or gives none. `name` may be incomplete, or empty, until it has arrived. */
   | { type: "tool_args_delta"; step: number; index: number; id: string; name: string; delta: string }
   | { type: "message"; step: number; message: AssistantMessage }
   /** A call starts. `code`: it does not run, and is answered at once. */

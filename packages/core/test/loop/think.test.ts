@@ -12,6 +12,8 @@ import {
 import { describe, expect, test } from "vitest";
 import { type Hearing, hearing } from "../../src/loop/driving/hearing.ts";
 import { think } from "../../src/loop/driving/think.ts";
+import { ToldIds } from "../../src/loop/driving/told-ids.ts";
+import { Names } from "../../src/loop/log.ts";
 import { answerOf, come, type HandClock, handClock, rules, stateOf } from "./support.ts";
 
 const clocks = { connectMs: 5, firstByteMs: 10, idleMs: 20, totalMs: 100 };
@@ -63,7 +65,7 @@ function watch(change: Partial<typeof clocks> = {}, listening?: Hearing, own?: M
     },
   } as Model;
   const tell = (event: RondoEvent): unknown => heard.push(event);
-  const audience = { step: 4, isThere: true, tell, shown: false };
+  const audience = { step: 4, isThere: true, tell, shown: false, ids: new ToldIds(Names.empty(), 9) };
   const answered = think(
     model,
     request,
@@ -150,6 +152,25 @@ test.each([
   unheard.leave();
   unheard.emit(said);
   expect(unheard.shown()).toBe(false);
+});
+
+test("arguments that come before the id and the name of their call are shown with them, and before that nothing was", () => {
+  const call = watch();
+  const args = (id: string, name: string, text: string): ModelEvent => ({
+    type: "tool_args_delta",
+    index: 1,
+    id,
+    name,
+    delta: text,
+  });
+  call.emit(args("", "", "{"));
+  expect([call.heard, call.shown()]).toStrictEqual([[], false]);
+  for (const event of [args("", "f", '"a":'), args("", "f", "1}")]) call.emit(event);
+  const told = [args("call_9_0", "f", '{"a":'), args("call_9_0", "f", "1}")].map((event) => ({
+    ...event,
+    step: 4,
+  }));
+  expect([call.heard, call.shown()]).toStrictEqual([told, true]);
 });
 
 test("text without an index, which plain JavaScript may send, is one text", async () => {

@@ -68,6 +68,8 @@ export function chooseServer(provider: string | undefined, baseURL: string | und
 /** Quirks of models, wherever they are served. */
 const anywhere: NonNullable<CompatibleServer["models"]> = [
   { match: /kimi/i, compat: { idForm: "functions" } },
+  // They write their thinking into the text, and at a router it depends on the host whether that is taken apart.
+  { match: /minimax-?m\d/i, compat: { thinkTags: "leading" } },
 ];
 
 /** A server's quirks for one model. */

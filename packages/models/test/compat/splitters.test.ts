@@ -131,6 +131,23 @@ describe("thinking in the content", () => {
       expect(shape(decode(pieces, { thinkTags: "leading", ...compat }))).toEqual(expected);
   });
 
+  it.each(["</think>", "</mm:think>", "</thinking>"])(
+    "drops %s before the text beside reasoning, however it is cut",
+    (tag) => {
+      for (const pieces of cuts(`\n${tag}\n\nb`))
+        expect(shape(decode(pieces, { thinkTags: "leading" }, { reasoning_content: "r" }))).toEqual([
+          "reasoning: r",
+          "text: b",
+        ]);
+      // What a user may have asked for is text.
+      for (const pieces of cuts("<thinking>a</thinking>b"))
+        expect(shape(decode(pieces, { thinkTags: "leading" }, { reasoning_content: "r" }))).toEqual([
+          "reasoning: r",
+          "text: <thinking>a</thinking>b",
+        ]);
+    },
+  );
+
   it("is not searched for if the server separates reasoning itself", () => {
     const message = decode(["a</think>b"], { thinkTags: "starts_inside" }, { reasoning_content: "r" });
     expect(shape(message)).toEqual(["reasoning: r", "text: a</think>b"]);

@@ -493,6 +493,14 @@ describe("columns", () => {
     }
   });
 
+  it("reads MiniMax's thinking in the text, wherever it is served", () => {
+    for (const server of [...Object.values(compatibleServers), chooseServer(undefined, undefined).server])
+      for (const model of ["minimax/minimax-m3", "MiniMaxAI/MiniMax-M2.5"])
+        expect(compatOf(server, model).thinkTags).toBe("leading");
+    const { openrouter } = compatibleServers;
+    expect(openrouter && compatOf(openrouter, "z-ai/glm-5.2").thinkTags).toBeUndefined();
+  });
+
   it("requests strict tools from OpenAI only, if the schema allows it, and uses the developer role for its reasoning models", () => {
     const strict = {
       type: "object",

@@ -82,6 +82,53 @@ test("items are sent back with their ids as long as the reasoning before them is
   ]);
 });
 
+test("of items with the same ids only those of the first answer are sent with them, for a second one is refused (anomalyco/opencode#32748)", () => {
+  const again = {
+    ...text,
+    phase: "commentary",
+    content: [{ type: "output_text", text: "u", annotations: [] }],
+  };
+  const first = answer(thought("rs_1"), text, asks());
+  const second = answer(thought("rs_1"), again, { ...search, id: "ws_2" }, asks({ call_id: "call_2" }));
+  const third = answer(thought("rs_3"), { ...search, id: "ws_2" }, { ...text, id: "msg_3" });
+  const named: [unknown, unknown][] = [
+    ["reasoning", "rs_1"],
+    ["message", "msg_1"],
+    ["function_call", "fc_1"],
+    ["function_call_output", undefined],
+  ];
+  const history = [first, result("call_1"), second, result("call_2"), third];
+  expect(sent(...history)).toEqual([
+    ...named,
+    ["reasoning", undefined],
+    ["message", undefined],
+    ["web_search_call", "ws_2"],
+    ["function_call", undefined],
+    ["function_call_output", undefined],
+    // A search cannot do without its id, nor its reasoning without what it led to.
+    ["message", undefined],
+  ]);
+  const { input } = responsesBody([user("x"), ...history]);
+  expect(input[6]).toEqual({ type: "message", role: "assistant", content: "u", phase: "commentary" });
+  expect(input[5]).toEqual({ type: "reasoning", summary: [], encrypted_content: "E" });
+  // What was sent stays as it was sent.
+  expect(sent(first, result("call_1")).slice(0, 4)).toEqual(named);
+  expect(sent(second, result("call_2"))[0]).toEqual(["reasoning", "rs_1"]);
+});
+
+test("of two calls with one id in the same answer neither is sent with it", () => {
+  const message = answer(
+    thought("rs_1"),
+    asks({ id: "fc_2" }),
+    asks({ id: "fc_2", call_id: "call_2", arguments: '{"a":1}' }),
+  );
+  expect(sent(message, result("call_1"), result("call_2")).slice(0, 3)).toEqual([
+    ["reasoning", undefined],
+    ["function_call", undefined],
+    ["function_call", undefined],
+  ]);
+});
+
 test("items without reasoning before them keep their ids", () => {
   expect(sent(answer(search, text, asks()), result("call_1")).slice(0, 3)).toEqual([
     ["web_search_call", "ws_1"],

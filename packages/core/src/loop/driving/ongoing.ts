@@ -33,6 +33,7 @@ import { reconcileCall } from "./reconcile.ts";
 import type { Shell } from "./shell.ts";
 import { think } from "./think.ts";
 import { endsOver } from "./thrown.ts";
+import { ToldIds } from "./told-ids.ts";
 import { noticing, toolContext } from "./tool-context.ts";
 
 /** What this room needs of the driver. */
@@ -108,14 +109,15 @@ export class OngoingWork {
       this.#driving.post({ type: "model_failed", error: { kind: "internal", message, retryable: false } });
       return;
     }
-    const audience = { step: action.step, isThere: true, tell: this.#driving.tell, shown: false };
+    const ids = new ToldIds(state.ids, state.seq);
+    const audience = { step: action.step, isThere: true, tell: this.#driving.tell, shown: false, ids };
     const { controller, came } = this.#modelCall.begins(this.#poster(), audience);
     const offered = offeredTools(state);
     const listening = hearing(rules.list, state);
     const caller = { clocks: options.clocks, session };
     think(model, action.request, controller, caller, clock, audience, listening)
       .then(async (said) => {
-        const message = answerFrom(model, said);
+        const message = ids.named(answerFrom(model, said));
         came({ type: "model_finished", message, checks: await checkCalls(message, offered, tools) });
       })
       .catch((thrown: unknown) => {

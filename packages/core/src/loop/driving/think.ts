@@ -12,6 +12,7 @@ import { digest } from "../../json/digest.ts";
 import type { AssistantMessage, Part } from "../../message.ts";
 import type { Model, ModelEvent, ModelRequest } from "../../model.ts";
 import type { BrokenOff, Coming, Hearing } from "./hearing.ts";
+import type { ToldIds } from "./told-ids.ts";
 
 export interface Clocks {
   connectMs: number;
@@ -35,6 +36,8 @@ export interface Audience {
   tell(event: RondoEvent): void;
   /** Set once a delta was passed on. */
   shown: boolean;
+  /** The ids of calls in events. */
+  readonly ids: ToldIds;
 }
 
 /**
@@ -129,9 +132,12 @@ export function think(
         audience.shown = true;
         audience.tell({ type, step: audience.step, index, text });
       } else if (event.type === "tool_args_delta" && audience?.isThere === true) {
-        const { type, index, id, name, delta } = event;
+        const { type, index, name, delta } = event;
+        const { ids, step } = audience;
+        const id = ids.of(event);
+        if (id === undefined) return;
         audience.shown = true;
-        audience.tell({ type, step: audience.step, index, id, name, delta });
+        audience.tell({ type, step, index, id, name, delta: ids.waited + delta });
       }
     };
     const io = {

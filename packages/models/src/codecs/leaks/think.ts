@@ -17,6 +17,9 @@ export type ThinkTags = "leading" | "starts_inside" | "nova";
 /** Nova's tags. With other models users ask for these tags themselves, and look for them in the text. */
 const novas: readonly ThinkingTag[] = [["<thinking>", "</thinking>"]];
 
+/** What a text beside reasoning may begin with: no text that anybody asked for does, because it closes nothing. */
+const strayCloses: readonly string[] = [...thinkingTags, ...novas].map(([, close]) => close);
+
 const heads: readonly string[] = ["<|channel|>", "<|start|>assistant"];
 const wholeHead =
   /^(?:<\|start\|>assistant[^<]{0,80})?<\|channel\|>\s?(?:analysis|commentary|final)\b[^<]{0,80}(?:<\|constrain\|>[^<]{0,20})?<\|message\|>/;
@@ -130,13 +133,13 @@ export class ThinkSplitter {
 
   /** The first text beside reasoning that came apart. */
   #beside(seen: string): string {
-    for (const [, close] of this.#tags)
+    for (const close of strayCloses)
       if (seen.startsWith(close)) {
         this.#state = "after";
         this.#blank = [];
         return seen.slice(close.length);
       }
-    if (this.#tags.some(([, close]) => close.startsWith(seen))) {
+    if (strayCloses.some((close) => close.startsWith(seen))) {
       this.#held = seen;
       return "";
     }

@@ -40,6 +40,8 @@ interface Joined extends Told {
   files: JsonObject[];
   /** If roles must alternate: the content of the user's last message, to which more may be added. */
   open: JsonObject[];
+  /** The ids of all items: a router may number those of each answer anew, and a second item of one id is refused. */
+  ids: Set<string>;
 }
 
 function append(joined: Joined, json: string): void {
@@ -141,6 +143,7 @@ export class ResponsesEncoder implements Encoder {
         files: [],
         ...nothingTold(),
         open: [],
+        ids: new Set(),
       };
       if (prompt !== undefined) this.#append(joined, systemItem(prompt, this.#room));
       return joined;
@@ -154,8 +157,11 @@ export class ResponsesEncoder implements Encoder {
   }
 
   #add(joined: Joined, message: Message, stored: boolean): void {
-    const piece = this.#piece(message, stored);
+    let piece = this.#piece(message, stored);
+    if (piece?.ids?.some((id) => joined.ids.has(id)))
+      piece = responsesPiece(message, this.#room, stored, joined.ids);
     if (piece === undefined) return;
+    for (const id of piece.ids ?? []) joined.ids.add(id);
     if (piece.role !== "tool" && joined.telling.length > 0) {
       append(joined, this.#tools.told(joined.telling, this.#warnings));
       joined.telling = [];

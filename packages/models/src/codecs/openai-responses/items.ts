@@ -17,7 +17,7 @@ import {
   type ToolMessage,
 } from "@rondo/core";
 import type { Target } from "../../codec.ts";
-import { jsonOf, listIn, objectIn, textIn } from "../../json-values.ts";
+import { jsonOf, objectIn, textIn } from "../../json-values.ts";
 import { textOfFile } from "../files.ts";
 import { answeredNote, type FileNote, wireFile } from "../openai/files.ts";
 import { type IdForm, wireId, wireName } from "../openai/names.ts";
@@ -26,6 +26,7 @@ import { withSpeltRefs } from "../spelt-refs.ts";
 import type { Warning } from "../warn.ts";
 import { withinLimits } from "./argument-limits.ts";
 import { itemOfPicture } from "./pictures.ts";
+import { form, isEncrypted, reasoningItem, reasoningTold } from "./reasoning-item.ts";
 import type { OpenaiResponsesCompat } from "./settings.ts";
 
 export interface ResponsesPiece {
@@ -40,6 +41,8 @@ export interface ResponsesPiece {
   callers?: readonly (readonly [callId: string, caller: JsonObject])[];
   /** Files that must follow the results of the turn, if results can only hold text. */
   files?: JsonObject[];
+  /** The items' ids. */
+  ids?: readonly string[];
 }
 
 export interface ResponsesRoom {
@@ -49,11 +52,15 @@ export interface ResponsesRoom {
   warn(warning: Warning): void;
 }
 
-/** @param stored the server keeps the items, so reasoning without encrypted content can be referred to by id */
+/**
+ * @param stored the server keeps the items, so reasoning without encrypted content can be referred to by id
+ * @param taken the ids of the items before, if one of them is this message's as well: then its items go without ids
+ */
 export function responsesPiece(
   message: Message,
   room: ResponsesRoom,
   stored: boolean,
+  taken?: ReadonlySet<string>,
 ): ResponsesPiece | undefined {
   switch (message.role) {
     case "system": {
@@ -64,11 +71,15 @@ export function responsesPiece(
     case "user":
       return userItem(message.content.flatMap((part) => userPart(part, room)));
     case "assistant": {
-      const items = assistantItems(message, room, stored);
+      const items = assistantItems(message, room, stored, taken);
+      const ids = items.flatMap(({ id }) => textIn(id) ?? []);
+      if (taken === undefined && new Set(ids).size < ids.length)
+        return responsesPiece(message, room, stored, new Set());
       return items.length === 0
         ? undefined
         : {
             role: "assistant",
+            ids,
             json: items.map((item) => jsonOf(item)).join(","),
             ...ofResults(message, isSameOrigin(message.origin, room.target.origin)),
           };
@@ -180,9 +191,14 @@ const unfinished: ReadonlySet<string> = new Set([
   "incomplete",
 ]);
 
-function assistantItems(message: AssistantMessage, room: ResponsesRoom, stored: boolean): JsonObject[] {
+function assistantItems(
+  message: AssistantMessage,
+  room: ResponsesRoom,
+  stored: boolean,
+  taken?: ReadonlySet<string>,
+): JsonObject[] {
   const own = isSameOrigin(message.origin, room.target.origin);
-  const items = new Items();
+  const items = new Items(taken);
   for (const part of message.content) {
     if (part.type === "text" || part.type === "refusal") {
       items.say(part, own);
@@ -228,19 +244,31 @@ class Items {
   /** Reasoning before this was dropped: the items that followed it must lose their ids. */
   #untied = false;
   #open: OpenMessage | undefined;
+  /** The ids that other items have. Set: some of these items have them as well, so none is told that can do without. */
+  readonly #taken: Set<string> | undefined;
+
+  constructor(taken?: ReadonlySet<string>) {
+    this.#taken = taken && new Set(taken);
+  }
 
   /** @param after the id of the reasoning before the item */
   add(item: JsonObject, id: string | undefined, after: Json | undefined, keepsReasoning = true): void {
     if (keepsReasoning) this.all.push(...this.#waiting);
     else if (this.#waiting.length > 0) this.#untied = true;
     this.#waiting = [];
-    this.all.push(this.#untied || id === undefined || !this.#isLed(after) ? item : { ...item, id });
+    const isNamed = id !== undefined && this.#taken === undefined && !this.#untied && this.#isLed(after);
+    this.all.push(isNamed ? { ...item, id } : item);
   }
 
   /** Reasoning that waits for the item after it. Undefined: it cannot be sent. */
   addReasoning(item: JsonObject | undefined): void {
-    if (item !== undefined) this.#waiting.push(reasoningItem(item));
-    else this.#untied = true;
+    if (item === undefined) {
+      this.#untied = true;
+      return;
+    }
+    const sent = reasoningItem(item);
+    if (this.#taken !== undefined && isEncrypted(item)) delete sent.id;
+    this.#waiting.push(sent);
   }
 
   /**
@@ -252,11 +280,21 @@ class Items {
     // A compaction replaces everything before it, and is tied to nothing.
     if (item === undefined) return;
     if (item.type !== "compaction" && (this.#untied || !this.#isLed(opaque.after))) return;
-    if (unfinished.has(String(item.status)) || (!isTaken && item.type !== "compaction")) {
+    if (
+      unfinished.has(String(item.status)) ||
+      (!(isTaken && this.#isAlone(item)) && item.type !== "compaction")
+    ) {
       // It was in progress when the answer broke off, or is refused: neither it nor its reasoning can be sent.
       this.#waiting = [];
       this.#untied = true;
     } else this.add(item, undefined, undefined);
+  }
+
+  /** Whether no other item has its id. */
+  #isAlone({ id }: JsonObject): boolean {
+    const isAlone = this.#taken?.has(String(id)) !== true;
+    this.#taken?.add(String(id));
+    return isAlone;
   }
 
   say(part: TextPart | RefusalPart, own: boolean): void {
@@ -279,7 +317,7 @@ class Items {
     if (content.every((part) => String(part.text ?? part.refusal).trim() === "")) return;
     // An id that is not in the API's own form is refused. A message without one is accepted, but no longer as the server's
     // own output: strict servers (vLLM) accept no content parts in it.
-    const known = form(id, "msg");
+    const known = this.#taken === undefined ? form(id, "msg") : undefined;
     const plain = known === undefined && content.every(({ type }) => type === "output_text");
     this.add(
       {
@@ -298,36 +336,11 @@ class Items {
   #isLed(after: Json | undefined): boolean {
     return (
       after === undefined ||
+      // Who numbers items anew ties nothing to them.
+      this.#taken !== undefined ||
       [...this.all, ...this.#waiting].some(({ type, id }) => type === "reasoning" && id === after)
     );
   }
-}
-
-/** The reasoning item, as far as the server takes it back; undefined if nothing is left of it. */
-function reasoningTold(
-  item: JsonObject | undefined,
-  { plainReasoning, readableReasoning }: OpenaiResponsesCompat,
-  stored: boolean,
-): JsonObject | undefined {
-  const isEncrypted = typeof item?.encrypted_content === "string";
-  if (!isEncrypted && !stored && !(plainReasoning && readableReasoning)) return undefined;
-  if (item === undefined || readableReasoning) return item;
-  const { content: _, ...closed } = item;
-  return closed;
-}
-
-/**
- * A reasoning item as a request needs it. Gateways put into answers what OpenAI refuses to take back (a status, an id of
- * their own), leave out what it requires, and write null for what is absent, which xAI refuses. Encrypted reasoning needs
- * no id, but keeps one that is longer than OpenAI's, like Copilot's.
- */
-function reasoningItem({ status: _, ...item }: JsonObject): JsonObject {
-  const sent: JsonObject = {};
-  for (const [member, value] of Object.entries(item)) if (value !== null) sent[member] = value;
-  const id = textIn(item.id) ?? "";
-  if (typeof item.encrypted_content === "string" && id.length <= 64 && form(id, "rs") === undefined)
-    delete sent.id;
-  return { ...sent, summary: listIn(item.summary) };
 }
 
 function isCustom(call: ToolCallPart, own: boolean): boolean {
@@ -363,9 +376,4 @@ function addCall(call: ToolCallPart, own: boolean, items: Items, ids: IdForm): v
     opaque?.after,
     !broken,
   );
-}
-
-/** The id, if the API accepts it for an item of this kind. */
-function form(id: string | undefined, prefix: string): string | undefined {
-  return id?.startsWith(prefix) && /^[\w-]{1,64}$/.test(id) ? id : undefined;
 }
