@@ -138,7 +138,7 @@ class Chunks {
   }
 
   #answered({ content }: AssistantMessage): void {
-    // A call may be given another id than the provider's.
+    // What is left was told of calls that the answer does not have: they were cut off.
     for (const part of content) if (part.type === "tool_call") this.#arriving.delete(part.id);
     this.#close();
     for (const part of content) this.#attach(part);
