@@ -6,6 +6,7 @@
 import type { Json } from "@rondo/core";
 import type { ErrorResponse, Target } from "../../codec.ts";
 import { objectIn, parseJson, textIn } from "../../json-values.ts";
+import { phrases } from "../../patterns.ts";
 import { refusesForcing } from "../../refusals/choice.ts";
 import { complaintOf } from "../../refusals/complaint.ts";
 import { refusesUserAfterResults } from "../../refusals/roles.ts";
@@ -29,11 +30,23 @@ const lessons: readonly (readonly [words: RegExp, quirk: Partial<OpenaiChatCompa
   ],
   // The content beside calls if there is no text: some servers refuse null, others the empty string (F122, F124).
   [
-    /\bcontent\b[^{}]{0,60}(?:must be a string|should be a (?:valid )?string(?! or)|is a required|field required|(?:cannot|must not) be null|got null|type: (?:null|<nil>)|none is not an allowed value)|\bcontent\b[^{}]{0,60}received null|\bvalid string\b[^{}]{0,60}\bcontent\b[^{}]{0,40}\b(?:none|null)\b|missing field [`'"\\]*content\b|\bmust have at least one content element\b/i,
+    phrases(
+      /\bcontent\b[^{}]{0,60}(?:must be a string|should be a (?:valid )?string(?! or)|is a required|field required|(?:cannot|must not) be null|got null|type: (?:null|<nil>)|none is not an allowed value)/,
+      /\bcontent\b[^{}]{0,60}received null/,
+      /\bvalid string\b[^{}]{0,60}\bcontent\b[^{}]{0,40}\b(?:none|null)\b/,
+      /missing field [`'"\\]*content\b/,
+      /\bmust have at least one content element\b/,
+    ),
     { nullContent: false },
   ],
   [
-    /text content blocks must (?:be non-empty|contain non-whitespace)|text field in the contentblock object[^{}]{0,60} is blank|\bcontent[`'"\\]*: string too short|\bcontent (?:cannot|must not|can't) be (?:empty|blank)|\b(?:content is|[`'"\\]*assistant[`'"\\]* must not be) empty\b/i,
+    phrases(
+      /text content blocks must (?:be non-empty|contain non-whitespace)/,
+      /text field in the contentblock object[^{}]{0,60} is blank/,
+      /\bcontent[`'"\\]*: string too short/,
+      /\bcontent (?:cannot|must not|can't) be (?:empty|blank)/,
+      /\b(?:content is|[`'"\\]*assistant[`'"\\]* must not be) empty\b/,
+    ),
     { nullContent: true },
   ],
   // Gemini behind this protocol requires the tool's name with a result.
@@ -55,21 +68,30 @@ const lessons: readonly (readonly [words: RegExp, quirk: Partial<OpenaiChatCompa
   ],
   // Older servers do not know the field that requests usage at the end of a stream: `{"loc": ["body", "stream_options"]}`.
   [
-    /stream_options[^{}]{0,80}(?:not (?:supported|permitted|allowed)|only|unknown|unsupported|extra)|(?:unrecogni[sz]ed|unknown|unsupported|unexpected keyword|invalid parameter|not (?:supported|permitted|allowed)|extra_forbidden)[^{}]{0,80}stream_options|extraneous key \[include_usage\]/i,
+    phrases(
+      /stream_options[^{}]{0,80}(?:not (?:supported|permitted|allowed)|only|unknown|unsupported|extra)/,
+      /(?:unrecogni[sz]ed|unknown|unsupported|unexpected keyword|invalid parameter|not (?:supported|permitted|allowed)|extra_forbidden)[^{}]{0,80}stream_options/,
+      /extraneous key \[include_usage\]/,
+    ),
     { streamUsage: false },
   ],
   [refusesStrict, { strictTools: false }],
   // The server only knows the older name of the output limit (F134).
   [
-    /(?:unrecogni[sz]ed|unknown|unsupported|unexpected keyword|extra_forbidden)[^{}]{0,60}max_completion_tokens|max_completion_tokens[^{}]{0,60}(?:not (?:supported|permitted|allowed)|unsupported|extra inputs)/i,
+    phrases(
+      /(?:unrecogni[sz]ed|unknown|unsupported|unexpected keyword|extra_forbidden)[^{}]{0,60}max_completion_tokens/,
+      /max_completion_tokens[^{}]{0,60}(?:not (?:supported|permitted|allowed)|unsupported|extra inputs)/,
+    ),
     { maxTokensField: "max_tokens" },
   ],
   [effortBesideTools, { reasoningWithTools: false }],
 ];
 
 /** A tool turn was sent without its reasoning (F104). */
-const missingReasoning: RegExp =
-  /reasoning_content\b[^{}]{0,80}(?:must be (?:passed|sent|provided)|is (?:missing|required))|(?:missing|must (?:include|contain|have|provide)) [`'"\\]*reasoning_content/i;
+const missingReasoning: RegExp = phrases(
+  /reasoning_content\b[^{}]{0,80}(?:must be (?:passed|sent|provided)|is (?:missing|required))/,
+  /(?:missing|must (?:include|contain|have|provide)) [`'"\\]*reasoning_content/,
+);
 
 /** How many lost sounds are remembered by their ids; older ones have expired anyway. */
 const mostLost = 100;
