@@ -17,6 +17,7 @@ import {
   type Stop,
   type Usage,
 } from "@rondo/core";
+import { setOwn } from "@rondo/core/checks";
 import { type BlockKey, BlockList } from "./answer/block-list.ts";
 import {
   beginAgain,
@@ -36,7 +37,6 @@ import { HeldEnd } from "./answer/held-end.ts";
 import { withoutMarkedArgs } from "./answer/marked-args.ts";
 import { faultWithoutArgs, toldTwice } from "./answer/misrouted-calls.ts";
 import type { Target } from "./codec.ts";
-import { putMember } from "./own-member.ts";
 
 export type { BlockKey };
 
@@ -229,7 +229,7 @@ export class Answer {
     if (block === undefined || block.type === "part") return;
     if (extra.opaque !== undefined) {
       block.opaque ??= {};
-      for (const [name, value] of Object.entries(extra.opaque)) putMember(block.opaque, name, value);
+      for (const [name, value] of Object.entries(extra.opaque)) setOwn(block.opaque, name, value);
     }
     if (block.type !== "text") return;
     if (extra.commentary !== undefined) block.commentary = extra.commentary;

@@ -4,7 +4,7 @@
 // writes it.
 
 import type { Repair } from "@rondo/core";
-import { ownMember } from "../own-member.ts";
+import { ownMember } from "@rondo/core/checks";
 import { phrases } from "../patterns.ts";
 
 const outputLimit: Repair = "settings.maxOutputTokens";
