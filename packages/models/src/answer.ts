@@ -151,10 +151,13 @@ export class Answer {
   }
 
   /** Opens a call, or adds to it: a blank id or an empty name changes nothing. */
-  call(key: BlockKey, told: { id?: string | null | undefined; name?: string | null | undefined }): void {
+  call(
+    key: BlockKey,
+    { id, name }: { id?: string | null | undefined; name?: string | null | undefined },
+  ): void {
     const block = this.#callBlock(key);
-    if (told.id?.trim()) block.id = told.id;
-    if (told.name) block.name = told.name;
+    if (id?.trim()) block.id = id;
+    if (name) block.name = name;
   }
 
   /** A piece of a call's arguments, as text. */
