@@ -68,20 +68,21 @@ function oddValue(roll: number): unknown {
   return [undefined, null, 12n, circle, Number.NaN, () => 1, new Map([["a", 1]])][roll % 7];
 }
 
-/** @param lies what the loop is told about a write instead of the truth */
-export function toolsOf(world: World, names: readonly string[], lies: { note?: "idempotent" } = {}): Tool[] {
-  const writing =
-    (done: string) =>
-    async ({ on, roll = 0 }: Args, context: ToolContext): Promise<string> => {
-      // A failing call fails before its effect; one that hangs or is late may already have had it.
-      const fails = roll % 100 >= 85 && roll % 100 < 92;
-      if (fails) await work(roll, context);
-      world.effect(context.idempotencyKey, done);
-      await work(roll, context).catch(() => {});
-      return `${done} ${on}`;
-    };
-  const keys = ({ on = "" }: Args): string[] => [on];
-  const all: readonly Tool[] = [
+const keys = ({ on = "" }: Args): string[] => [on];
+
+/** What the loop is told about a write instead of the truth. */
+interface Lies {
+  note?: "idempotent";
+}
+
+/** The tools of these names. */
+export function toolsOf(world: World, names: readonly string[], lies: Lies = {}): Tool[] {
+  const all = [...readingTools(), ...writingTools(world, lies), orderTool(world), postTool(world)];
+  return all.filter(({ name }) => names.includes(name));
+}
+
+function readingTools(): Tool[] {
+  return [
     tool({
       name: "look",
       description: "looks at a shelf",
@@ -104,13 +105,39 @@ export function toolsOf(world: World, names: readonly string[], lies: { note?: "
       },
     }),
     tool({
+      name: "done",
+      description: "ends the work",
+      inputSchema,
+      effect: "read",
+      execute: ({ roll = 0 }: Args) => (roll < 300 ? new DoneSignal("Done, says the tool.") : "not yet"),
+    }),
+  ];
+}
+
+type Writing = (args: Args, context: ToolContext) => Promise<string>;
+
+/** A write that is entered in the world. */
+const writing =
+  (world: World, done: string): Writing =>
+  async ({ on, roll = 0 }, context) => {
+    // A failing call fails before its effect; one that hangs or is late may already have had it.
+    const fails = roll % 100 >= 85 && roll % 100 < 92;
+    if (fails) await work(roll, context);
+    world.effect(context.idempotencyKey, done);
+    await work(roll, context).catch(() => {});
+    return `${done} ${on}`;
+  };
+
+function writingTools(world: World, lies: Lies): Tool[] {
+  return [
+    tool({
       name: "set",
       description: "sets a value",
       inputSchema,
       effect: "idempotent",
       keys,
       timeoutMs,
-      execute: writing("set"),
+      execute: writing(world, "set"),
     }),
     tool({
       name: "note",
@@ -119,9 +146,15 @@ export function toolsOf(world: World, names: readonly string[], lies: { note?: "
       effect: lies.note ?? "write",
       keys,
       timeoutMs,
-      execute: writing("noted"),
+      execute: writing(world, "noted"),
     }),
-    tool({ name: "stamp", description: "puts a stamp", inputSchema, timeoutMs, execute: writing("stamped") }),
+    tool({
+      name: "stamp",
+      description: "puts a stamp",
+      inputSchema,
+      timeoutMs,
+      execute: writing(world, "stamped"),
+    }),
     tool({
       name: "publish",
       description: "publishes",
@@ -129,44 +162,41 @@ export function toolsOf(world: World, names: readonly string[], lies: { note?: "
       keys,
       permission: "ask",
       timeoutMs,
-      execute: writing("published"),
-    }),
-    tool({
-      name: "order",
-      description: "orders something, and asks before it does",
-      inputSchema,
-      keys,
-      timeoutMs,
-      execute: ({ on = "", roll = 0 }: Args, context) =>
-        roll % 4 === 0
-          ? writing("ordered")({ on, roll }, context)
-          : waitForAnswer({ on, again: roll % 3 === 0 }),
-      resume: ({ on = "", roll = 0 }: Args, answer, context) => {
-        const { again } = context.asked as { again: boolean };
-        if (again) return waitForAnswer({ on, again: false, after: answer });
-        return writing("ordered")({ on, roll }, context);
-      },
-    }),
-    tool({
-      name: "post",
-      description: "posts a letter",
-      inputSchema,
-      keys,
-      timeoutMs,
-      execute: writing("posted"),
-      reconcile: (key, { on, roll = 0 }: Args) => {
-        if (roll % 5 === 0) return undefined;
-        if (roll % 7 === 0) throw new Error("the book of letters is locked");
-        return world.happened(key) ? { done: `posted ${on}` } : { notDone: true as const };
-      },
-    }),
-    tool({
-      name: "done",
-      description: "ends the work",
-      inputSchema,
-      effect: "read",
-      execute: ({ roll = 0 }: Args) => (roll < 300 ? new DoneSignal("Done, says the tool.") : "not yet"),
+      execute: writing(world, "published"),
     }),
   ];
-  return all.filter(({ name }) => names.includes(name));
+}
+
+function orderTool(world: World): Tool {
+  const order = writing(world, "ordered");
+  return tool({
+    name: "order",
+    description: "orders something, and asks before it does",
+    inputSchema,
+    keys,
+    timeoutMs,
+    execute: ({ on = "", roll = 0 }: Args, context) =>
+      roll % 4 === 0 ? order({ on, roll }, context) : waitForAnswer({ on, again: roll % 3 === 0 }),
+    resume: ({ on = "", roll = 0 }: Args, answer, context) => {
+      const { again } = context.asked as { again: boolean };
+      if (again) return waitForAnswer({ on, again: false, after: answer });
+      return order({ on, roll }, context);
+    },
+  });
+}
+
+function postTool(world: World): Tool {
+  return tool({
+    name: "post",
+    description: "posts a letter",
+    inputSchema,
+    keys,
+    timeoutMs,
+    execute: writing(world, "posted"),
+    reconcile: (key, { on, roll = 0 }: Args) => {
+      if (roll % 5 === 0) return undefined;
+      if (roll % 7 === 0) throw new Error("the book of letters is locked");
+      return world.happened(key) ? { done: `posted ${on}` } : { notDone: true as const };
+    },
+  });
 }

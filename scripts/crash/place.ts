@@ -5,7 +5,8 @@ import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } f
 import { join } from "node:path";
 import type { BlobStore, Journal, LogRecord } from "@rondo/core";
 import { checkJournal, jsonlJournal, sqliteJournal } from "@rondo/journal";
-import { session, type World } from "./scene.ts";
+import { session } from "./scene.ts";
+import type { World } from "./scene-tools.ts";
 
 /** Where a run took place, for judging it. */
 export interface Place {

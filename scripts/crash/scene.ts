@@ -13,37 +13,13 @@ import {
   maxSteps,
   subAgent,
   type Tool,
-  type ToolContext,
   textOf,
-  tool,
 } from "@rondo/core";
 import { call, fail, say, scripted, type Turn, usage } from "@rondo/testkit";
-
-/** What the scene's tools and model act on: a file that outlives every process. */
-export interface World {
-  /** A tool has its effect: one line, on disk when this returns. */
-  effect(kind: "write" | "idempotent", key: string, what: string): void;
-  /** Whether a tool had its effect under this key. */
-  happened(key: string): boolean;
-  /** Whether this is the first time in this world that it is asked. */
-  isFirst(what: string): boolean;
-}
-
-/** Messages to the session from outside while a tool works. */
-export interface Outside {
-  steer(text: string, id: string, session: string): void | Promise<void>;
-  followUp(text: string, id: string, session: string): void | Promise<void>;
-}
+import { type Lies, type Outside, toolsOf, type World } from "./scene-tools.ts";
 
 export const session = "scene";
 export const task = "Look at everything, note it, publish what is ready.";
-
-/** Messages sent while the run works, by id: each must be delivered once, in its lane. */
-export const said: { readonly [id: string]: { lane: "steer" | "follow_up"; text: string } } = {
-  "steer-1": { lane: "steer", text: "Mind the second shelf." },
-  "steer-2": { lane: "steer", text: "And the third." },
-  "follow-1": { lane: "follow_up", text: "Now tidy up as well." },
-};
 
 type Asked = [name: string, args?: JsonObject];
 
@@ -185,98 +161,6 @@ const summary = (): Model =>
     { id: "summary", keepRequests: false, facts: { contextWindow: 10_000, maxOutputTokens: 500 } },
   );
 
-const shelf = (at: unknown): string =>
-  `On shelf ${String(at)} there are ${"many things, ".repeat(20)}and that is all.`;
-
-/** Lets other tools run, as real work does. */
-const work = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-
-/** @param names what the loop is told about a tool instead of the truth */
-function tools(world: World, outside: Outside, lies: { noteEffect?: "idempotent" }): Tool[] {
-  const inputSchema = { type: "object", properties: {} } as const;
-  type Args = { on?: string; at?: string; to?: string };
-  const keys = ({ on = "" }: Args): string[] => [on];
-  const writing =
-    (answer: string) =>
-    async ({ on }: Args, { idempotencyKey }: ToolContext): Promise<string> => {
-      world.effect("write", idempotencyKey, on ?? "");
-      await work();
-      return `${answer} ${on}`;
-    };
-  return [
-    tool({
-      name: "look",
-      description: "looks at a shelf",
-      inputSchema,
-      effect: "read",
-      execute: async ({ at }: Args) => {
-        await work();
-        return shelf(at);
-      },
-    }),
-    tool({
-      name: "listen",
-      description: "listens to what is said outside",
-      inputSchema,
-      effect: "read",
-      execute: async ({ to = "" }: Args, { idempotencyKey }) => {
-        const word = said[to];
-        const [own = ""] = idempotencyKey.split(":");
-        // May be sent twice if it is unknown whether it was received: the id identifies it.
-        if (word?.lane === "steer") await outside.steer(word.text, to, own);
-        else if (word !== undefined) await outside.followUp(word.text, to, own);
-        return "listened";
-      },
-    }),
-    tool({
-      name: "archive",
-      description: "tells what is in the archive",
-      inputSchema,
-      effect: "read",
-      execute: () => Array.from({ length: 200 }, (_, line) => `row ${line}: kept`).join("\n"),
-    }),
-    tool({
-      name: "set",
-      description: "sets a value",
-      inputSchema,
-      effect: "idempotent",
-      keys,
-      execute: async ({ on }: Args, { idempotencyKey }) => {
-        world.effect("idempotent", idempotencyKey, on ?? "");
-        await work();
-        return `set ${on}`;
-      },
-    }),
-    tool({
-      name: "note",
-      description: "writes a note",
-      inputSchema,
-      effect: lies.noteEffect ?? "write",
-      keys,
-      execute: writing("noted"),
-    }),
-    tool({ name: "stamp", description: "puts a stamp", inputSchema, execute: writing("stamped") }),
-    tool({
-      name: "publish",
-      description: "publishes",
-      inputSchema,
-      keys,
-      permission: "ask",
-      execute: writing("published"),
-    }),
-    tool({
-      name: "post",
-      description: "posts a letter",
-      inputSchema,
-      keys,
-      execute: writing("posted"),
-      // The book in which letters are entered tells whether one was sent.
-      reconcile: (key, { on }: Args) =>
-        world.happened(key) ? { done: `posted ${on}` } : { notDone: true as const },
-    }),
-  ];
-}
-
 /** A person's answer to each waiting call. */
 export function verdictOn(
   args: JsonObject,
@@ -295,12 +179,8 @@ const helper = (some: readonly Tool[]): AgentOptions => ({
 });
 
 /** The scene's agent, without its journal. */
-export function scene(
-  world: World,
-  outside: Outside,
-  lies: { noteEffect?: "idempotent" } = {},
-): AgentOptions {
-  const own = tools(world, outside, lies);
+export function scene(world: World, outside: Outside, lies: Lies = {}): AgentOptions {
+  const own = toolsOf(world, outside, lies);
   return {
     model: mind(world),
     system: "You keep the shelves.",

@@ -17,7 +17,8 @@ import {
 } from "@rondo/core";
 import type { Lived } from "./lives.ts";
 import { digestOf, type Effect, type Place, recordDigest } from "./place.ts";
-import { emptyScene, helperSteps, said, steps } from "./scene.ts";
+import { emptyScene, helperSteps, steps } from "./scene.ts";
+import { said } from "./scene-tools.ts";
 
 /** What can be wrong, as counted in the last line. */
 export const wrongs = ["lost run", "lost record", "reordered", "repeated write"] as const;

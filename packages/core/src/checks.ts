@@ -3,7 +3,8 @@
 // Types do not help in JavaScript, nor for what was read from a file. A limit that is misspelt or not a number would silently
 // be no limit. Numbers that are stored with a run must be finite, because JSON has no others.
 //
-// Exported as `@rondo/core/checks`, so that the other packages refuse in the same words.
+// Exported as `@rondo/core/checks`, so that the other packages refuse in the same words. With it goes what else
+// they share with this one of JSON and of texts.
 
 import { hint } from "./checks/nearest.ts";
 import { invalidRequest, messageOf, type RondoError } from "./errors.ts";
@@ -12,6 +13,7 @@ import { isObject } from "./json/object.ts";
 
 export { hintAt, nearest } from "./checks/nearest.ts";
 export { deepest, isTooDeep } from "./json/depth.ts";
+export { ownMember, setOwn } from "./json/object.ts";
 export { cutBefore, headOf } from "./text/size.ts";
 
 /** What is wrong with a value: in words, and where in it (`.clocks.idleMs`). Undefined: it is valid. */

@@ -34,6 +34,7 @@ import { checkFile } from "./sqlite/file.ts";
 import { OpenFile } from "./sqlite/open-file.ts";
 import { onlyReading } from "./sqlite/read-only.ts";
 import { Sessions } from "./sqlite/sessions.ts";
+import { prepare, type Statements } from "./sqlite/statements.ts";
 import { FileWatchers, watchFiles } from "./watch-files.ts";
 
 export interface SqliteJournalOptions extends FileJournalOptions {}
@@ -89,7 +90,7 @@ class WritableJournal implements SqliteJournal {
   readonly #file: string;
   readonly #db: ReturnType<typeof openDatabase>;
   readonly #open: OpenFile;
-  readonly #statements: ReturnType<typeof prepare>;
+  readonly #statements: Statements;
   readonly #sessions: Sessions;
   readonly #bounds: SizeBounds;
   readonly #leases: FileLeases;
@@ -242,21 +243,21 @@ class WritableJournal implements SqliteJournal {
   }
 
   #storeLease(session: string, { token, owner, process, at, ttlMs }: StoredLease): void {
-    this.#statements.leased.run(session, token, owner ?? null, process, at, ttlMs);
+    this.#statements.putLease.run(session, token, owner ?? null, process, at, ttlMs);
   }
 
   #delete(session: string): string[] {
-    const { named, recordsGone, sessionGone, leaseGone } = this.#statements;
-    const below = named.all(`${session}:`, `${session};`).map(({ id }) => String(id));
+    const { idsBetween, deleteRecords, deleteSession, deleteLease } = this.#statements;
+    const below = idsBetween.all(`${session}:`, `${session};`).map(({ id }) => String(id));
     const all = withSubAgents([session, ...below], session);
     for (const id of all) this.#leases.checkUnheld(id, this.#lease(id));
     let highest = this.#lease(ofDeleted)?.token ?? 0;
     const gone = all.filter((id) => {
       highest = Math.max(highest, this.#lease(id)?.token ?? 0);
-      leaseGone.run(id);
+      deleteLease.run(id);
       this.blobs.forget(id);
-      recordsGone.run(id);
-      return sessionGone.run(id).changes > 0;
+      deleteRecords.run(id);
+      return deleteSession.run(id).changes > 0;
     });
     if (highest > 0) this.#storeLease(ofDeleted, { ...afterDeleted(highest), process: null });
     return gone;
@@ -268,7 +269,7 @@ class WritableJournal implements SqliteJournal {
     records: readonly LogRecord[],
     texts: readonly string[],
   ): void {
-    const { begun, grown, record: put } = this.#statements;
+    const { addSession, growSession, addRecord } = this.#statements;
     const row = this.#sessions.row(session);
     checkAppend(session, row?.length ?? 0, expectedSeq, records);
     const added = texts.map((text) => Buffer.byteLength(text));
@@ -281,9 +282,9 @@ class WritableJournal implements SqliteJournal {
     const length = expectedSeq + records.length;
     let key = row?.key;
     if (key === undefined)
-      key = Number(begun.run(session, length, first.at, last.at, format, bytes).lastInsertRowid);
-    else grown.run(length, last.at, format, bytes, key);
-    for (const [i, text] of texts.entries()) put.run(key, expectedSeq + i, text, crc32(text));
+      key = Number(addSession.run(session, length, first.at, last.at, format, bytes).lastInsertRowid);
+    else growSession.run(length, last.at, format, bytes, key);
+    for (const [i, text] of texts.entries()) addRecord.run(key, expectedSeq + i, text, crc32(text));
   }
 
   #rollback(): void {
@@ -303,47 +304,4 @@ class WritableJournal implements SqliteJournal {
       throw sqliteError(this.#file, doing, thrown);
     }
   }
-}
-
-type Statement = ReturnType<ReturnType<typeof openDatabase>["prepare"]>;
-
-function prepare(
-  db: ReturnType<typeof openDatabase>,
-): Record<
-  | "begin"
-  | "commit"
-  | "rollback"
-  | "begun"
-  | "grown"
-  | "record"
-  | "lease"
-  | "leased"
-  | "named"
-  | "recordsGone"
-  | "sessionGone"
-  | "leaseGone"
-  | "dataVersion",
-  Statement
-> {
-  return {
-    begin: db.prepare("BEGIN IMMEDIATE"),
-    commit: db.prepare("COMMIT"),
-    rollback: db.prepare("ROLLBACK"),
-    begun: db.prepare(
-      "INSERT INTO sessions (id, length, created_at, updated_at, format, bytes) VALUES (?, ?, ?, ?, ?, ?)",
-    ),
-    grown: db.prepare("UPDATE sessions SET length = ?, updated_at = ?, format = ?, bytes = ? WHERE key = ?"),
-    record: db.prepare("INSERT INTO records (session, seq, record, crc) VALUES (?, ?, ?, ?)"),
-    lease: db.prepare("SELECT token, owner, process, at, ttl FROM leases WHERE session = ?"),
-    leased: db.prepare(
-      "INSERT OR REPLACE INTO leases (session, token, owner, process, at, ttl) VALUES (?, ?, ?, ?, ?, ?)",
-    ),
-    named: db.prepare(
-      "SELECT id FROM sessions WHERE id > ?1 AND id < ?2 UNION SELECT session FROM leases WHERE session > ?1 AND session < ?2",
-    ),
-    recordsGone: db.prepare("DELETE FROM records WHERE session = (SELECT key FROM sessions WHERE id = ?)"),
-    sessionGone: db.prepare("DELETE FROM sessions WHERE id = ?"),
-    leaseGone: db.prepare("DELETE FROM leases WHERE session = ?"),
-    dataVersion: db.prepare("PRAGMA data_version"),
-  };
 }

@@ -17,6 +17,7 @@ import {
   type Stop,
   type Usage,
 } from "@rondo/core";
+import { setOwn } from "@rondo/core/checks";
 import { type BlockKey, BlockList } from "./answer/block-list.ts";
 import {
   beginAgain,
@@ -36,7 +37,6 @@ import { HeldEnd } from "./answer/held-end.ts";
 import { withoutMarkedArgs } from "./answer/marked-args.ts";
 import { faultWithoutArgs, toldTwice } from "./answer/misrouted-calls.ts";
 import type { Target } from "./codec.ts";
-import { putMember } from "./own-member.ts";
 
 export type { BlockKey };
 
@@ -151,10 +151,13 @@ export class Answer {
   }
 
   /** Opens a call, or adds to it: a blank id or an empty name changes nothing. */
-  call(key: BlockKey, told: { id?: string | null | undefined; name?: string | null | undefined }): void {
+  call(
+    key: BlockKey,
+    { id, name }: { id?: string | null | undefined; name?: string | null | undefined },
+  ): void {
     const block = this.#callBlock(key);
-    if (told.id?.trim()) block.id = told.id;
-    if (told.name) block.name = told.name;
+    if (id?.trim()) block.id = id;
+    if (name) block.name = name;
   }
 
   /** A piece of a call's arguments, as text. */
@@ -229,7 +232,7 @@ export class Answer {
     if (block === undefined || block.type === "part") return;
     if (extra.opaque !== undefined) {
       block.opaque ??= {};
-      for (const [name, value] of Object.entries(extra.opaque)) putMember(block.opaque, name, value);
+      for (const [name, value] of Object.entries(extra.opaque)) setOwn(block.opaque, name, value);
     }
     if (block.type !== "text") return;
     if (extra.commentary !== undefined) block.commentary = extra.commentary;

@@ -9,3 +9,6 @@ export const literal = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|
  */
 export const anyOf = (flags: string, ...patterns: readonly RegExp[]): RegExp =>
   new RegExp(patterns.map(({ source }) => source).join("|"), flags);
+
+/** Matches any of the given phrases, ignoring case. */
+export const phrases = (...list: readonly RegExp[]): RegExp => anyOf("i", ...list);

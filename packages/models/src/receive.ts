@@ -16,11 +16,11 @@ import {
   RondoError,
 } from "@rondo/core";
 import type { Codec, Decoder, Frame, Target } from "./codec.ts";
-import { type EventBuffer, eventBuffer } from "./event-buffer.ts";
 import { parseExact } from "./exact-json.ts";
 import { parsedFrame } from "./json-values.ts";
 import { BinaryOrText, Body, type Framer } from "./receive/body.ts";
 import { ClockBehind } from "./receive/clock-behind.ts";
+import { type EventBuffer, eventBuffer } from "./receive/event-buffer.ts";
 import { AnswerHead, explained } from "./receive/wrong-protocol.ts";
 import { readErrorBody } from "./transport/error-body.ts";
 import { classifyStreamError } from "./transport/errors.ts";

@@ -6,8 +6,8 @@
 
 import { type JsonObject, type Model, type ModelIo, parsedJson } from "@rondo/core";
 import type { Frame, WireRequest } from "./codec.ts";
+import { createModel } from "./http-model.ts";
 import type { LazyCodec, ProviderOptions, Send } from "./model-options.ts";
-import { createModel } from "./provider.ts";
 import { anthropicMessages, openaiChat, openaiResponses } from "./providers/codecs.ts";
 
 /** Raw events of an SDK, each as one frame. An event's name is its `type`. */

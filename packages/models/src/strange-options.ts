@@ -4,10 +4,9 @@
 // that no provider has is a typo: without a warning, its options would silently not be sent.
 
 import type { Origin, Settings } from "@rondo/core";
-import { nearest } from "@rondo/core/checks";
+import { nearest, ownMember } from "@rondo/core/checks";
 import type { Warning } from "./codecs/warn.ts";
 import { loadOnce } from "./load-once.ts";
-import { ownMember } from "./own-member.ts";
 
 /** The provider names of all models made in this process, including a user's own servers. */
 export const namesInUse: Set<string> = new Set<string>();

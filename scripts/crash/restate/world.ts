@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "
 import { join } from "node:path";
 import type { BlobStore, Journal } from "@rondo/core";
 import { effectsOf, openWorld, type Place } from "../place.ts";
-import type { World } from "../scene.ts";
+import type { World } from "../scene-tools.ts";
 
 /** The agent of a slot. */
 export const agentOf = (slot: number): string => `scene-${slot}`;

@@ -5,8 +5,8 @@
 // are read like any provider's; the retry flag is followed if it says something that the status does not.
 
 import { causesOf, type ErrorKind, errorWith, type Json, messageOf, RondoError } from "@rondo/core";
+import { ownMember } from "@rondo/core/checks";
 import { withRepair } from "../codecs/with-repair.ts";
-import { ownMember } from "../own-member.ts";
 import { classifyHttpError, classifyStreamError } from "../transport/errors.ts";
 import { codeOf, networkError } from "../transport/network.ts";
 import { asRecord } from "./finish-and-usage.ts";

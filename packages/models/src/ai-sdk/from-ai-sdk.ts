@@ -20,11 +20,11 @@ import {
   listOf,
   membersOf,
   object,
+  ownMember,
   text,
 } from "@rondo/core/checks";
 import { factsOf } from "../catalogue/catalogue.ts";
 import { loadOnce } from "../load-once.ts";
-import { ownMember } from "../own-member.ts";
 import { namesInUse } from "../strange-options.ts";
 import type { ForeignCalls } from "./foreign-calls.ts";
 import type { AiSdkModelLike } from "./spec.ts";

@@ -4,7 +4,7 @@
 // it does not contain stays unknown: no default, no zero, no guess from a similar name.
 
 import type { ModelFacts, Rates } from "@rondo/core";
-import { ownMember } from "../own-member.ts";
+import { ownMember } from "@rondo/core/checks";
 import { anthropicName, type Found, resolveIn } from "./names.ts";
 import { date, snapshot, source } from "./snapshot.generated.ts";
 

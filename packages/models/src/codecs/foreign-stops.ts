@@ -4,7 +4,7 @@
 // a truncated answer would count as whole, and its last call would run.
 
 import type { StopKind } from "@rondo/core";
-import { ownMember } from "../own-member.ts";
+import { ownMember } from "@rondo/core/checks";
 import { openaiChatStops, stopOf } from "./openai/stops.ts";
 
 /** Chat Completions' table has every vendor's words, because its routers pass them all on. */

@@ -2,7 +2,7 @@
 // charset=binary`, but providers only know `image/jpeg`.
 
 import type { FilePart } from "@rondo/core";
-import { ownMember } from "../own-member.ts";
+import { ownMember } from "@rondo/core/checks";
 
 /** Other names for JPEG and PNG, and for formats of sound. */
 const otherNames: { readonly [mediaType: string]: string } = {

@@ -5,7 +5,7 @@
 // field by field, what the user set.
 
 import type { Json, ModelFacts } from "@rondo/core";
-import { ownMember } from "../own-member.ts";
+import { ownMember } from "@rondo/core/checks";
 import { hostedServers } from "./hosted.ts";
 import { selfHostedServers, unknownServer } from "./self-hosted.ts";
 import type { CompatibleServer, HostedServer, SelfHostedServer } from "./server.ts";

@@ -1,8 +1,8 @@
 // The room of the answer: findings become the text for a person, or the JSON that a schema requires.
 
 import { type Json, type JsonObject, RondoError } from "@rondo/core";
+import { setOwn } from "@rondo/core/checks";
 import { listIn, objectIn } from "../json-values.ts";
-import { putMember } from "../own-member.ts";
 import { literal } from "../patterns.ts";
 import type { Goal } from "./goal.ts";
 import type { Finding } from "./plan.ts";
@@ -124,7 +124,7 @@ function fill(schema: JsonObject, supply: Supply, where: string): Json {
         const below = objectIn(property);
         if (below === undefined) continue;
         try {
-          putMember(made, name, fill(below, supply, `${where}.${name}`));
+          setOwn(made, name, fill(below, supply, `${where}.${name}`));
         } catch (thrown) {
           if (required.has(name)) throw thrown;
         }

@@ -77,52 +77,39 @@ function impliedPlace(sheet: Sheet, said: readonly Goal[], follows: boolean): Pl
   return before !== undefined && "place" in before ? before.place : here;
 }
 
+/** What joins a clause to the one before it. */
+const joints: RegExp = /^(?:and|also|then|but|next|finally|additionally)(?= |$)/;
+
+/** What a clause may begin with before it says what it wants: a match is dropped. */
+const leads: readonly RegExp[] = [
+  joints,
+  /^(?:please|kindly|quickly|just|actually|instead|rather|now|so|well|ok|okay|great|thanks|,|:|-)(?= )/,
+  /^(?:yes|no|nope|stop|wait|sorry|hey|hi|hello|hmm)(?= )/,
+  /^(?:can|could|would|will) you(?= |$)/,
+  /^(?:i|we) (?:want|need|like|would|wish)(?: (?:to|know|like|you|see|find(?= out(?: |$))|out|learn)(?= |$))*(?= |$)/,
+  /^i'd like(?: to (?:know|see)(?= |$)| \S*|$)/,
+  /^let me know(?= |$)/,
+  /^(?:tell|show|give) me(?= (?:how|what|which|where|whether|if|who)(?: |$))/,
+  /^(?:find|work|figure) out(?= |$)/,
+  /^(?:do|does) you know(?= |$)/,
+  /^(?:see|check|determine|say|report)(?= (?:how|what|which|where|whether|if)(?: |$))/,
+];
+
+/** What only a clause that has had a lead may go on with. */
+const laterLead: RegExp = /^(?:whether|if)(?= |$)/;
+
 /** Drops "please", "and then", "can you tell me" and the like from the front. */
 function dropLead(tokens: readonly Token[]): { tokens: readonly Token[]; leans: boolean } {
+  const words = tokens.map(({ kind, lower }) => (kind === "quoted" ? "" : lower));
   let at = 0;
   let leans = false;
-  const lower = (offset: number): string =>
-    tokens[at + offset]?.kind === "quoted" ? "" : (tokens[at + offset]?.lower ?? "");
   for (;;) {
-    const word = lower(0);
-    if (/^(and|also|then|but|next|finally|additionally)$/.test(word)) {
-      leans = true;
-      at++;
-    } else if (
-      /^(please|no|nope|yes|stop|wait|sorry|rather|instead|now|ok|okay|so|well|hey|hi|hello|hmm|actually|kindly|quickly|just|great|thanks|,|:|-)$/.test(
-        word,
-      ) &&
-      tokens.length > at + 1
-    )
-      at++;
-    else if (/^(can|could|would|will)$/.test(word) && lower(1) === "you") at += 2;
-    else if (/^(i|we)$/.test(word) && /^(want|need|like|would|wish)$/.test(lower(1))) {
-      at += 2;
-      while (
-        /^(to|know|like|you|see|find|out|learn)$/.test(lower(0)) &&
-        !(lower(0) === "find" && lower(1) !== "out")
-      )
-        at++;
-    } else if (word === "i'd" && lower(1) === "like")
-      at += /^to$/.test(lower(2)) && /^(know|see)$/.test(lower(3)) ? 4 : 3;
-    else if (word === "let" && lower(1) === "me" && lower(2) === "know") at += 3;
-    else if (
-      /^(tell|show|give)$/.test(word) &&
-      lower(1) === "me" &&
-      /^(how|what|which|where|whether|if|who)$/.test(lower(2))
-    )
-      at += 2;
-    else if (/^(whether|if)$/.test(word) && at > 0) at++;
-    else if (/^(find|work|figure)$/.test(word) && lower(1) === "out") at += 2;
-    else if (/^(do|does)$/.test(word) && lower(1) === "you" && lower(2) === "know") at += 3;
-    else if (
-      /^(see|check|determine|say|report)$/.test(word) &&
-      /^(how|what|which|where|whether|if)$/.test(lower(1))
-    )
-      at++;
-    else break;
+    const rest = words.slice(at).join(" ");
+    const lead = [...leads, ...(at > 0 ? [laterLead] : [])].find((pattern) => pattern.test(rest));
+    if (lead === undefined) return { tokens: tokens.slice(at), leans };
+    leans ||= lead === joints;
+    at += lead.exec(rest)?.[0].split(" ").length ?? 0;
   }
-  return { tokens: tokens.slice(at), leans };
 }
 
 const nounGroupEnd =

@@ -1,7 +1,16 @@
 // The room of filters: which files a clause means, by extension, language, glob, name or test naming convention.
 
 import type { Filter } from "./goal.ts";
-import { endings, fillers, type Language, languages, numberOf, units, unknowable } from "./lexicon.ts";
+import {
+  endings,
+  fillers,
+  type Language,
+  languages,
+  numberOf,
+  units,
+  unknowable,
+  wordSet,
+} from "./lexicon.ts";
 import type { Sheet } from "./sheet.ts";
 import type { Token } from "./tokens.ts";
 
@@ -160,11 +169,16 @@ function claimModifiers(sheet: Sheet): void {
       return;
     if (sheet.tokens[at + 1]?.lower === "folder" || sheet.tokens[at + 1]?.lower === "directory") return;
     if (sheet.filters.length > 0 || /^(which|what|the)$/.test(token.lower)) return;
-    if (isVerb.test(token.lower)) return;
+    if (verbs.has(token.lower)) return;
     sheet.filters.push({ says: `${unit}s with “${token.text}” in the name`, globs: [`*${token.stem}*`] });
     sheet.claim(at, "FILTER");
   });
 }
+
+/** Words that do not narrow what is counted. */
+const countable: ReadonlySet<string> = wordSet(
+  "md text word source code total line file time heading section markdown second compare outline",
+);
 
 /** Whether an unclaimed word before a countable noun changes what is counted. */
 function narrows(sheet: Sheet, at: number): boolean {
@@ -177,18 +191,16 @@ function narrows(sheet: Sheet, at: number): boolean {
     sheet.needle !== undefined
   )
     return false;
-  if (!/^[a-z][a-z-]*$/.test(token.lower) || fillers.has(token.lower) || isVerb.test(token.lower))
-    return false;
+  if (!/^[a-z][a-z-]*$/.test(token.lower) || fillers.has(token.lower) || verbs.has(token.lower)) return false;
   if (numberOf(token.lower) !== undefined || units.has(token.stem) || /(est|th|nd|st|rd)$/.test(token.lower))
     return false;
   // Only where something is counted or listed right here: "how many blank lines", "list the exported functions".
   if (!/^(many|of|the|all|count|list|any|which|what|show|number)$/.test(sheet.lower(at - 1))) return false;
-  return (
-    !/^(md|text|word|source|code|total|line|file|time|heading|section|markdown|second|compare|outline)$/.test(
-      token.stem,
-    ) && sheet.lower(at + 1) !== ""
-  );
+  return !countable.has(token.stem) && sheet.lower(at + 1) !== "";
 }
 
-const isVerb =
-  /^(list|show|count|find|read|open|print|search|compare|enumerate|locate|tally|display|name|name|identify|return|output|fetch|check|see|summarize|describe|outline)$/;
+/** What is done to files, and is no part of a name. */
+const verbs: ReadonlySet<string> = wordSet(
+  "list show count find read open print search compare enumerate locate tally display name identify",
+  "return output fetch check see summarize describe outline",
+);

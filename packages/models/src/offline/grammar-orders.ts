@@ -1,6 +1,7 @@
 // The room of orders: clauses that want something changed, judged, or explained about the planner itself.
 
 import type { Rule } from "./grammar-rule.ts";
+import { wordSet } from "./lexicon.ts";
 
 /** Greetings, thanks, and questions about what this is. */
 export const aboutMe: Rule = (clause) => {
@@ -15,6 +16,12 @@ export const aboutMe: Rule = (clause) => {
 
 const changing =
   /^(delete|remove|rename|move|copy|fix|refactor|implement|install|run|execute|commit|push|deploy|build|translate|improve|optimi[sz]e|update|generate|draft|design|debug|compile|upgrade|convert|format|rewrite|suggest|recommend|review|code|develop|download|fetch|browse|book|send|email|schedule|remind|order|buy|start|stop|kill|make|create|write|add|append|insert|set|edit|modify|change|replace|save|put|substitute|swap|invent|imagine|play|sing|draw|paint|prove|think)\b/;
+
+/** Orders that only a language model can carry out. */
+const writing: ReadonlySet<string> = wordSet(
+  "write code implement generate draft design develop create make rewrite refactor fix improve",
+  "optimize optimise add",
+);
 
 /** Files to write or edit if the clause gives the literal content; any other change is beyond the planner. */
 export const change: Rule = (clause) => {
@@ -40,12 +47,9 @@ export const change: Rule = (clause) => {
       },
     ];
   const verb = skeleton.split(" ")[0] ?? "";
-  const why =
-    /^(write|code|implement|generate|draft|design|develop|create|make|rewrite|refactor|fix|improve|optimize|add)$/.test(
-      verb,
-    )
-      ? `to ${verb} that takes a language model`
-      : `“${verb}” is not something I do`;
+  const why = writing.has(verb)
+    ? `to ${verb} that takes a language model`
+    : `“${verb}” is not something I do`;
   return [{ do: "beyond", why }];
 };
 

@@ -4,6 +4,7 @@ import { type Clause, countCue } from "./clause.ts";
 import { globFilter } from "./filters.ts";
 import type { Goal, Place, SearchGoal } from "./goal.ts";
 import { placesOf, type Rule } from "./grammar-rule.ts";
+import { wordSet } from "./lexicon.ts";
 import { isFileName } from "./places.ts";
 import type { Token } from "./tokens.ts";
 
@@ -93,8 +94,10 @@ function findGoal(path: string, within: string | undefined, folder: boolean): Go
   };
 }
 
-const projectKeys =
-  /^(version|license|licence|dependency|devdependency|peerdependency|script|engine|author|description|homepage|keyword|repository|type|main|workspace|bin|export|private|package|maintainer)$/;
+const projectKeys: ReadonlySet<string> = wordSet(
+  "version license licence dependency devdependency peerdependency script engine author description",
+  "homepage keyword repository type main workspace bin export private package maintainer",
+);
 
 /** A value of a JSON file: "which version is in package.json", "what does package.json say about engines". */
 export const valueRule: Rule = (clause) => {
@@ -128,7 +131,7 @@ const freeTokens = ({ sheet }: Clause): Token[] =>
 const wordOf = (token: Token): string => (token.kind === "quoted" ? token.text : token.stem);
 
 function valueIn(file: Place, clause: Clause): Goal[] | undefined {
-  const key = freeTokens(clause).filter((token) => !jsonFillers.test(wordOf(token)));
+  const key = freeTokens(clause).filter((token) => !jsonFillers.has(wordOf(token)));
   if (key.length === 0 || key.length > longestKey || otherOrder.test(clause.skeleton)) return undefined;
   return [{ do: "value", key: key.map(({ text }) => text).join(" "), place: file }];
 }
@@ -141,11 +144,11 @@ const otherOrder =
 function valueOfProject(clause: Clause): Goal[] | undefined {
   const { skeleton } = clause;
   const words = freeTokens(clause).map(wordOf);
-  const key = words.filter((word) => projectKeys.test(word));
+  const key = words.filter((word) => projectKeys.has(word));
   if (key.length === 0 || key.length > longestKey) return undefined;
   // "which version of jest": about jest, not about the package.
   const others = words.filter(
-    (word) => !projectKeys.test(word) && !jsonFillers.test(word) && !projectWords.test(word),
+    (word) => !projectKeys.has(word) && !jsonFillers.has(word) && !projectWords.has(word),
   );
   if (others.length > 1) return undefined;
   const asks = /^(what|which|who|under what|under which|list|show|how many|tell)\b/.test(skeleton);
@@ -158,8 +161,17 @@ function valueOfProject(clause: Clause): Goal[] | undefined {
   return [{ do: "value", key: name, place: { path: "package.json" } }];
 }
 
-const projectWords =
-  /^(project|package|repo|repository|codebase|workspace|npm|folder|directory|this|the|current|our|my|software|library|under|tell|me|run|available)$/;
+const projectWords: ReadonlySet<string> = wordSet(
+  "project package repo repository codebase workspace npm folder directory this the current our my",
+  "software library under tell me run available",
+);
 
-const jsonFillers =
-  /^(what|what's|which|is|are|the|a|an|in|of|doe|does|do|say|tell|me|show|give|for|from|to|how|many|count|number|value|field|key|property|list|print|get|and|at|by|under|inside|it|its|declare|specify|set|state|require|need|have|has|ha|contain|all|with|set|there|you|line|word|byte|character|file|long|big|large|size|content|contents|time|outline|structure|about|describe|explain|summarize|any|according|name's|read|mention|please|on|used|use|defined|listed|exist|where|compare|longest|larger|longer|json|section|block|object|that|this|define|give|come|npm|project|available|look|open|check|see|now|exactly|currently|listed|s)$/;
+const jsonFillers: ReadonlySet<string> = wordSet(
+  "what what's which is are the a an in of doe does do say tell me show give for from to how many count",
+  "number value field key property list print get and at by under inside it its declare specify set",
+  "state require need have has ha contain all with there you line word byte character file long big",
+  "large size content contents time outline structure about describe explain summarize any according",
+  "name's read mention please on used use defined listed exist where compare longest larger longer json",
+  "section block object that this define come npm project available look open check see now exactly",
+  "currently s",
+);

@@ -9,6 +9,7 @@ import { aboutMe, change, judgement, restriction } from "./grammar-orders.ts";
 import { filtersOf, placesOf, type Rule, tally, withFilter } from "./grammar-rule.ts";
 import { findRule, searchRule, valueRule } from "./grammar-search.ts";
 import type { Unit } from "./lexicon.ts";
+import { wordSet } from "./lexicon.ts";
 import { isFileName } from "./places.ts";
 import { clip } from "./solve/words.ts";
 import { clausesOf, tokenize } from "./tokens.ts";
@@ -261,11 +262,20 @@ const overviewRule: Rule = (clause) => {
   );
 };
 
+/** Words that mean nothing by themselves, and what a clause about a file or a folder may say. */
+const ordinary: ReadonlySet<string> = wordSet(
+  "what what's whats is are the a an in inside of for it this that these here there file folder",
+  "directory dir project repo repository codebase workspace content contents describe summarize",
+  "summarise summary explain overview give me tell about show us look at around explore do does doe all",
+  "and purpose to contain hold have has stuff thing entry on with you see can my our your current quick",
+  "short brief please list open main point meant mean used use made say walk through tour inspect",
+  "analyze analyse examine browse i we introduce whole goal role under be within below package module",
+  "everything code PATH PLACEWORD FILTER root working kind type sort readme",
+);
+
 /** Words with a meaning that no role has claimed: with too many of them, the clause asks for something else. */
 export function leftover(clause: Clause): number {
-  const known =
-    /^(what|what's|whats|is|are|the|a|an|in|inside|of|for|it|this|that|these|here|there|file|folder|directory|dir|project|repo|repository|codebase|workspace|content|contents|describe|summarize|summarise|summary|explain|overview|give|me|tell|about|show|us|look|at|around|explore|do|does|doe|all|and|purpose|to|contain|hold|have|has|stuff|thing|entry|in|on|with|you|see|can|my|our|your|current|quick|short|brief|please|list|open|main|point|meant|mean|used|use|made|does|say|inside|walk|through|tour|inspect|analyze|analyse|examine|browse|i|we|introduce|whole|goal|role|under|be|within|below|package|module|everything|code|PATH|PLACEWORD|FILTER|root|working|kind|type|sort|what's|readme)$/;
-  return clause.skeleton.split(" ").filter((word) => /[a-z]/i.test(word) && !known.test(word)).length;
+  return clause.skeleton.split(" ").filter((word) => /[a-z]/i.test(word) && !ordinary.has(word)).length;
 }
 
 /** "and the python ones?", "what about packages/models?": the goal before, with what the clause changes. */

@@ -1,5 +1,9 @@
 // The room of words: what single words mean to the planner. Data only; grammar is in `grammar.ts`.
 
+/** A set of words, given as lists of words with a space between them. */
+export const wordSet = (...lists: readonly string[]): ReadonlySet<string> =>
+  new Set(lists.flatMap((list) => list.split(" ")));
+
 /** What can be counted, listed or measured. */
 export type Unit =
   | "file"
@@ -109,40 +113,38 @@ export const endings: ReadonlySet<string> = new Set([
 ]);
 
 /** Names of things that only look like files. */
-export const notPaths: ReadonlySet<string> = new Set(
-  "node.js next.js vue.js nuxt.js express.js three.js d3.js react.js deno.js asp.net e.g i.e etc".split(" "),
+export const notPaths: ReadonlySet<string> = wordSet(
+  "node.js next.js vue.js nuxt.js express.js three.js d3.js react.js deno.js asp.net e.g i.e etc",
 );
 
 /** Files whose names have no extension. */
-export const bareFiles: ReadonlySet<string> = new Set(
-  "readme makefile dockerfile changelog contributing gemfile rakefile procfile justfile".split(" "),
+export const bareFiles: ReadonlySet<string> = wordSet(
+  "readme makefile dockerfile changelog contributing gemfile rakefile procfile justfile",
 );
 
 /** Words for the tools' own folder. */
-export const hereWords: ReadonlySet<string> = new Set(
-  "here project repo repository workspace codebase root cwd tree code source sources".split(" "),
+export const hereWords: ReadonlySet<string> = wordSet(
+  "here project repo repository workspace codebase root cwd tree code source sources",
 );
 
 /** Words that cannot be a place, a name or a modifier by themselves. */
-export const fillers: ReadonlySet<string> = new Set(
-  (
-    "a an the this that these those my our your its their it them they i me you we he she some any all each every both more most least other " +
-    "total many much number count amount one two first last top few several different whole entire full exact exactly " +
-    "is are was be been being do does did has have had having can could would should will may might must please there here " +
-    "per in on at of to from for with within inside under below beneath into by as about and or but not no nor so if than then also too just only " +
-    "what which who where when why how tell say show give list find count name print read display get see look know let us me need want like " +
-    "contain contains containing hold holds include includes including exist exists existing located living live lives named called inside " +
-    "directly recursively overall altogether together combined currently now really actually contents content general order alphabetical " +
-    "long big large short small deep size length version detail details english short summary words lines bytes files folders directories " +
-    "up down out off over it's what's there's i'd i'm repo project distinct separate of present available found available different source regular plain actual"
-  ).split(" "),
+export const fillers: ReadonlySet<string> = wordSet(
+  "a an the this that these those my our your its their it them they i me you we he she some any all each every both more most least other",
+  "total many much number count amount one two first last top few several different whole entire full exact exactly",
+  "is are was be been being do does did has have had having can could would should will may might must please there here",
+  "per in on at of to from for with within inside under below beneath into by as about and or but not no nor so if than then also too just only",
+  "what which who where when why how tell say show give list find count name print read display get see look know let us me need want like",
+  "contain contains containing hold holds include includes including exist exists existing located living live lives named called inside",
+  "directly recursively overall altogether together combined currently now really actually contents content general order alphabetical",
+  "long big large short small deep size length version detail details english short summary words lines bytes files folders directories",
+  "up down out off over it's what's there's i'd i'm repo project distinct separate of present available found available different source regular plain actual",
 );
 
 /** Modifiers of files that no tool here can judge: ignoring them would answer a different question. */
-export const unknowable: ReadonlySet<string> = new Set(
-  "empty recent recently modified changed new newest old oldest latest unused duplicate duplicated executable large big small huge tiny broken important interesting best worst stale dead uncommitted untracked staged binary".split(
-    " ",
-  ),
+export const unknowable: ReadonlySet<string> = wordSet(
+  "empty recent recently modified changed new newest old oldest latest unused duplicate duplicated",
+  "executable large big small huge tiny broken important interesting best worst stale dead uncommitted",
+  "untracked staged binary",
 );
 
 const numberWords =
@@ -177,9 +179,13 @@ export function ordinalOf(lower: string): number | undefined {
 }
 
 /** Words that lead to a place, or to a thing. */
-export const prepositions: RegExp =
-  /^(in|under|inside|within|across|from|anywhere|throughout|among|below|at|on|of|to|for|with|by|into)$/;
+export const prepositions: ReadonlySet<string> = wordSet(
+  "in under inside within across from anywhere throughout among below at on of to for with by into",
+);
 
 /** What something does, or what is done to it, in a place. */
-export const happenings: RegExp =
-  /^(appear|occur|happen|exist|used|mentioned|defined|declared|implemented|called|imported|referenced|exported|found|present|come|show|appearing|occurring|occurre|written|set|documented|described|invoked|instantiated|handled)$/;
+export const happenings: ReadonlySet<string> = wordSet(
+  "appear occur happen exist used mentioned defined declared implemented called imported referenced",
+  "exported found present come show appearing occurring occurre written set documented described",
+  "invoked instantiated handled",
+);

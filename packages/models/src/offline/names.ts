@@ -1,141 +1,96 @@
-// The room of names and ranges: what a file is called, and which of its lines are meant.
+// The room of names: what a file or folder is called.
 
-import { fillers, happenings, numberOf, ordinalOf, prepositions } from "./lexicon.ts";
+import { fillers, happenings, prepositions } from "./lexicon.ts";
 import type { Sheet } from "./sheet.ts";
 
-/** Claims "named x", "whose name contains x", "starting with x". */
+/** A name as it is given, and the token that has it. */
+interface GivenName {
+  at: number;
+  glob: string;
+  how: "is" | "has" | "start" | "end";
+}
+
+type Reader = (sheet: Sheet, at: number) => GivenName | undefined;
+
+/** Claims the first name of a clause. */
 export function claimNames(sheet: Sheet): void {
-  const { tokens } = sheet;
-  for (let at = 0; at < tokens.length && sheet.name === undefined; at++) {
-    const word = sheet.lower(at);
-    const next = sheet.lower(at + 1);
-    // "ending in .ts", "with the extension ts" are left to the filters.
-    const startsWith =
-      /^(start|begin|starting|beginning|prefixed)$/.test(sheet.stem(at)) && /^(with|in|by)$/.test(next);
-    const endsWith = /^(end|ending)$/.test(sheet.stem(at)) && /^(with|in|by|on)$/.test(next);
-    if (startsWith || endsWith) {
-      const value = tokens[at + 2];
-      if (value === undefined || /^\.?[a-z0-9.]+$/.test(value.lower) !== true || value.lower === "the")
-        continue;
-      if (endsWith && value.text.startsWith(".")) continue;
-      name(
-        sheet,
-        at + 2,
-        startsWith ? `${value.text}*` : endsWithGlob(value.text),
-        startsWith ? "start" : "end",
-      );
-    } else if (/^(named|called|titled)$/.test(word) || (/^(name|filename)$/.test(word) && next === "is")) {
-      let from = at + (next === "is" ? 2 : 1);
-      while (/^(as|like|exactly|the)$/.test(sheet.lower(from))) from++;
-      const value = tokens[from];
-      if (
-        value === undefined ||
-        value.kind === "sign" ||
-        (value.kind === "word" && prepositions.test(value.lower))
-      )
-        continue;
-      if (
-        sheet.lower(at - 1) === "is" &&
-        happenings.test(word) &&
-        !/file|folder|directory/.test(sheet.stem(at - 2))
-      )
-        continue;
-      name(sheet, from, value.text, "is");
-    } else if (
-      /^(name|filename|path)$/.test(sheet.stem(at)) &&
-      /^(contain|include|ha|has|have|match|containing|matching|including)$/.test(sheet.stem(at + 1))
-    ) {
-      const value = tokens[at + 2];
-      if (value !== undefined && value.kind !== "sign") name(sheet, at + 2, `*${value.text}*`, "has");
-    } else if (
-      /^(in|as)$/.test(word) &&
-      /^(the|its|their|it)$/.test(next) &&
-      /^(name|filename|title)$/.test(sheet.stem(at + 2))
-    ) {
-      const value = tokens[at - 1];
-      if (value !== undefined && value.kind !== "sign" && !fillers.has(value.lower))
-        name(sheet, at - 1, `*${value.text}*`, "has");
-    }
+  for (let at = 0; at < sheet.tokens.length && sheet.name === undefined; at++) {
+    const given = nameFrom(sheet, at);
+    if (given !== undefined) claimName(sheet, given);
   }
+}
+
+/** The first reader whose words stand here reads the name; the others are for other words. */
+const nameFrom: Reader = (sheet, at) => {
+  const next = sheet.lower(at + 1);
+  const isStart =
+    /^(start|begin|starting|beginning|prefixed)$/.test(sheet.stem(at)) && /^(with|in|by)$/.test(next);
+  if (isStart) return edgeName(sheet, at + 2, "start");
+  const isEnd = /^(end|ending)$/.test(sheet.stem(at)) && /^(with|in|by|on)$/.test(next);
+  if (isEnd) return edgeName(sheet, at + 2, "end");
+  const isNamed =
+    /^(named|called|titled)$/.test(sheet.lower(at)) ||
+    (/^(name|filename)$/.test(sheet.lower(at)) && next === "is");
+  if (isNamed) return wholeName(sheet, at);
+  const isContained =
+    /^(name|filename|path)$/.test(sheet.stem(at)) &&
+    /^(contain|include|ha|has|have|match|containing|matching|including)$/.test(sheet.stem(at + 1));
+  if (isContained) return partOfName(sheet, at + 2);
+  const isInName =
+    /^(in|as)$/.test(sheet.lower(at)) &&
+    /^(the|its|their|it)$/.test(next) &&
+    /^(name|filename|title)$/.test(sheet.stem(at + 2));
+  return isInName && !fillers.has(sheet.tokens[at - 1]?.lower ?? "") ? partOfName(sheet, at - 1) : undefined;
+};
+
+/** "starting with x", "ending with x". An extension ("ending in .ts") is left to the filters. */
+function edgeName(sheet: Sheet, at: number, how: "start" | "end"): GivenName | undefined {
+  const value = sheet.tokens[at];
+  if (value === undefined || !/^\.?[a-z0-9.]+$/.test(value.lower) || value.lower === "the") return undefined;
+  if (how === "start") return { at, glob: `${value.text}*`, how };
+  return value.text.startsWith(".") ? undefined : { at, glob: endsWithGlob(value.text), how };
+}
+
+/** "named x", "whose name is x"; not "where x is called". */
+function wholeName(sheet: Sheet, at: number): GivenName | undefined {
+  let from = at + (sheet.lower(at + 1) === "is" ? 2 : 1);
+  while (/^(as|like|exactly|the)$/.test(sheet.lower(from))) from++;
+  const value = sheet.tokens[from];
+  if (value === undefined || value.kind === "sign") return undefined;
+  if (value.kind === "word" && prepositions.has(value.lower)) return undefined;
+  const isHappening =
+    sheet.lower(at - 1) === "is" &&
+    happenings.has(sheet.lower(at)) &&
+    !/file|folder|directory/.test(sheet.stem(at - 2));
+  return isHappening ? undefined : { at: from, glob: value.text, how: "is" };
+}
+
+/** "whose name contains x", "with x in the name". */
+function partOfName(sheet: Sheet, at: number): GivenName | undefined {
+  const value = sheet.tokens[at];
+  if (value === undefined || value.kind === "sign") return undefined;
+  return { at, glob: `*${value.text}*`, how: "has" };
 }
 
 const endsWithGlob = (text: string): string =>
   text.includes(".") || !/^[a-z]{1,4}$/.test(text) ? `*${text}` : `*.${text}`;
 
-function name(sheet: Sheet, at: number, glob: string, how: "is" | "has" | "start" | "end"): void {
+function claimName(sheet: Sheet, { at, glob, how }: GivenName): void {
   const text = sheet.tokens[at]?.text ?? "";
   if (how === "is" && text.includes("/")) return;
   const folder =
     sheet.tokens.some((token) => /^(folder|directory|dir|subfolder)$/.test(token.stem)) &&
     !sheet.tokens.some((token) => token.stem === "file");
-  const told = {
+  const says = {
     is: `named \`${text}\``,
     has: `with “${text}” in the name`,
     start: `whose name starts with “${text}”`,
     end: `whose name ends with “${text}”`,
   }[how];
   sheet.name = {
-    filter: { says: `${folder ? "folders" : "files"} ${told}`, globs: [glob] },
+    filter: { says: `${folder ? "folders" : "files"} ${says}`, globs: [glob] },
     text,
     unit: folder ? "folder" : "file",
   };
   sheet.claim(at, "NAME");
-}
-
-/** Claims "first 3 lines", "lines 5 to 9", "the last line". */
-export function claimRange(sheet: Sheet): void {
-  const { tokens } = sheet;
-  const claim = (from: number, to: number): void => {
-    for (let at = from; at <= to; at++) sheet.claim(at, "RANGE");
-  };
-  for (let at = 0; at < tokens.length; at++) {
-    const word = sheet.lower(at);
-    const number = numberOf(sheet.lower(at + 1));
-    if (/^(first|last|top|bottom|final|initial|opening|closing)$/.test(word)) {
-      const isLast = /^(last|bottom|final|closing)$/.test(word);
-      const few = sheet.lower(at + 1) === "few" || sheet.lower(at + 1) === "couple" ? 5 : undefined;
-      const count = number ?? few;
-      if (
-        count !== undefined &&
-        (sheet.stem(at + 2) === "line" || sheet.stem(at + 2) === "row" || sheet.lower(at + 2) === "of")
-      ) {
-        sheet.range = isLast ? { last: count } : { from: 1, to: count };
-        claim(at, sheet.stem(at + 2) === "line" || sheet.stem(at + 2) === "row" ? at + 2 : at + 1);
-        return;
-      }
-      if (sheet.lower(at + 1) === "line") {
-        sheet.range = isLast ? { last: 1 } : { from: 1, to: 1 };
-        claim(at, at + 1);
-        return;
-      }
-    }
-    const nth = ordinalOf(word);
-    if (nth !== undefined && sheet.lower(at + 1) === "line") {
-      sheet.range = { from: nth, to: nth };
-      claim(at, at + 1);
-      return;
-    }
-    if (/^lines?$/.test(word)) {
-      const span = /^(\d+)(?:-|–|\.\.)(\d+)$/.exec(sheet.lower(at + 1));
-      if (span !== null) {
-        sheet.range = { from: Number(span[1]), to: Number(span[2]) };
-        claim(at, at + 1);
-        return;
-      }
-      if (number === undefined) continue;
-      const second = /^(to|through|until|till|and|-|–|up)$/.test(sheet.lower(at + 2))
-        ? numberOf(sheet.lower(at + 3))
-        : undefined;
-      sheet.range = { from: number, to: second ?? number };
-      claim(at, second === undefined ? at + 1 : at + 3);
-      return;
-    }
-    if (word === "line" && /^(number|no|#)$/.test(sheet.lower(at + 1))) {
-      const value = numberOf(sheet.lower(at + 2));
-      if (value === undefined) continue;
-      sheet.range = { from: value, to: value };
-      claim(at, at + 2);
-      return;
-    }
-  }
 }

@@ -4,15 +4,23 @@
 // for". A quoted span that is not a path is one anywhere.
 
 import { looksLikeFilter } from "./filters.ts";
-import { fillers, happenings, hereWords, languages, prepositions, units } from "./lexicon.ts";
-import { claimNames, claimRange } from "./names.ts";
+import { fillers, happenings, hereWords, languages, prepositions, units, wordSet } from "./lexicon.ts";
+import { claimNames } from "./names.ts";
 import { looksLikePath } from "./places.ts";
+import { claimRange } from "./ranges.ts";
 import type { Sheet } from "./sheet.ts";
 
-const nouns =
-  /^(word|string|text|term|phrase|identifier|symbol|keyword|literal|pattern|regex|function|class|variable|constant|method|type|interface|name|substring|expression|token|enum|struct|module|package)$/;
-const holders =
-  /^(mention|mentioning|contain|containing|include|including|use|using|import|importing|reference|referencing|call|calling|define|defining|declare|declaring|implement|implementing|export|exporting|cite|invoke|match|matching|say|saying|instantiate|extend|extending)$/;
+/** Nouns that the needle stands after: "the word foo". */
+const nouns: ReadonlySet<string> = wordSet(
+  "word string text term phrase identifier symbol keyword literal pattern regex function class variable",
+  "constant method type interface name substring expression token enum struct module package",
+);
+/** What a file does with the needle: "files that mention foo". */
+const holders: ReadonlySet<string> = wordSet(
+  "mention mentioning contain containing include including use using import importing reference",
+  "referencing call calling define defining declare declaring implement implementing export exporting",
+  "cite invoke match matching say saying instantiate extend extending",
+);
 const seekers = /^(search|grep|look|scan|hunt|searching|looking|query)$/;
 
 /** Claims names, line ranges and needles, in this order. */
@@ -50,6 +58,12 @@ function claimTopic(sheet: Sheet): void {
   }
 }
 
+/** Nouns that may follow the needle: "TODO comments". */
+const labels: ReadonlySet<string> = wordSet(
+  "comment marker note item string symbol identifier function class method type interface variable",
+  "constant enum struct",
+);
+
 function claimNeedle(sheet: Sheet): void {
   const at = needleAt(sheet);
   if (at === undefined) return;
@@ -58,13 +72,7 @@ function claimNeedle(sheet: Sheet): void {
   const first = sheet.tokens[at];
   const whole = words.length === 1 && first?.kind === "word" && /^word$/.test(sheet.stem(at - 1));
   const last = words.at(-1) ?? at;
-  if (
-    words.length > 1 &&
-    /^(comment|marker|note|item|string|symbol|identifier|function|class|method|type|interface|variable|constant|enum|struct)$/.test(
-      sheet.stem(last),
-    )
-  )
-    words.pop();
+  if (words.length > 1 && labels.has(sheet.stem(last))) words.pop();
   const text = words.map((one) => sheet.tokens[one]?.text ?? "").join(" ");
   sheet.needle = { text, whole: whole || sheet.stem(at - 1) === "word", quoted: first?.kind === "quoted" };
   for (const one of words) sheet.claim(one, "NEEDLE");
@@ -80,13 +88,13 @@ function capture(sheet: Sheet, from: number): number[] {
     const token = sheet.tokens[at];
     if (token === undefined || token.kind !== "word" || sheet.taken(at)) break;
     if (
-      prepositions.test(token.lower) ||
+      prepositions.has(token.lower) ||
       /^(is|are|does|do|and|or|anywhere|somewhere|please|get|gets)$/.test(token.lower)
     )
       break;
     if (
       found.length > 0 &&
-      (happenings.test(token.stem) || happenings.test(token.lower) || units.get(token.stem) === "file")
+      (happenings.has(token.stem) || happenings.has(token.lower) || units.get(token.stem) === "file")
     )
       break;
     found.push(at);
@@ -139,7 +147,7 @@ function meaty(sheet: Sheet, at: number): boolean {
   return (
     !fillers.has(token.lower) &&
     !units.has(token.stem) &&
-    !prepositions.test(token.lower) &&
+    !prepositions.has(token.lower) &&
     !/^(what|which)$/.test(token.lower)
   );
 }
@@ -155,7 +163,7 @@ const articles = /^(the|a|an|any|all|some|exact|literal|every|my|our)$/;
 /** "the word foo", "string 'foo'", "the function foo". */
 function afterNoun(sheet: Sheet, at: number): number | undefined {
   const word = sheet.lower(at);
-  if (!nouns.test(word) || sheet.tokens[at]?.kind !== "word") return undefined;
+  if (!nouns.has(word) || sheet.tokens[at]?.kind !== "word") return undefined;
   const next = sheet.tokens[at + 1];
   if (next === undefined || next.kind === "sign") return undefined;
   if (next.kind === "quoted" && !looksLikePath(next)) return at + 1;
@@ -165,15 +173,15 @@ function afterNoun(sheet: Sheet, at: number): number | undefined {
   )
     return units.has(next.stem) && next.stem !== "time" && word !== "word"
       ? undefined
-      : prepositions.test(next.lower) || /^(is|are|count|do|doe|does|appear|and|or)$/.test(next.lower)
+      : prepositions.has(next.lower) || /^(is|are|count|do|doe|does|appear|and|or)$/.test(next.lower)
         ? undefined
         : at + 1;
   if (/^(function|class|variable|constant|method|type|interface|enum|struct)$/.test(word))
     return /^(the|a|is|which|what|where|find|does|do|how|uses|calls|of)$/.test(sheet.lower(at - 1)) &&
       meaty(sheet, at + 1) &&
       !looksLikePath(next) &&
-      !happenings.test(next.lower) &&
-      !holders.test(next.stem)
+      !happenings.has(next.lower) &&
+      !holders.has(next.stem)
       ? at + 1
       : undefined;
   return undefined;
@@ -195,17 +203,18 @@ function beforeNoun(sheet: Sheet, at: number): number | undefined {
     : undefined;
 }
 
+/** Nouns that stand before what occurs: "occurrences of foo". */
+const occurrences: ReadonlySet<string> = wordSet(
+  "occurrence occurence mention use usage instance match reference hit definition declaration",
+  "appearance import caller call implementation user todo",
+);
+
 /** "occurrences of foo", "references to foo", "the definition of foo". */
 function afterOccurrence(sheet: Sheet, at: number): number | undefined {
-  if (
-    !/^(occurrence|occurence|mention|use|usage|instance|match|reference|hit|definition|declaration|appearance|import|caller|call|implementation|user|todo)$/.test(
-      sheet.stem(at),
-    )
-  )
-    return undefined;
+  if (!occurrences.has(sheet.stem(at))) return undefined;
   if (!/^(of|for|to)$/.test(sheet.lower(at + 1))) return undefined;
   let from = skip(sheet, at + 2, articles);
-  if (nouns.test(sheet.lower(from)) && meatyOrWord(sheet, from + 1)) from++;
+  if (nouns.has(sheet.lower(from)) && meatyOrWord(sheet, from + 1)) from++;
   return meatyOrWord(sheet, from) ? from : undefined;
 }
 
@@ -215,7 +224,7 @@ const meatyOrWord = (sheet: Sheet, at: number): boolean => {
     token !== undefined &&
     token.kind !== "sign" &&
     !sheet.taken(at) &&
-    (token.kind === "quoted" || !prepositions.test(token.lower))
+    (token.kind === "quoted" || !prepositions.has(token.lower))
   );
 };
 
@@ -225,7 +234,7 @@ function afterSeeker(sheet: Sheet, at: number): number | undefined {
   for (let one = at + 1; one < sheet.tokens.length; one++)
     if (sheet.lower(one) === "for") {
       let from = skip(sheet, one + 1, articles);
-      if (nouns.test(sheet.lower(from)) && meatyOrWord(sheet, from + 1)) from++;
+      if (nouns.has(sheet.lower(from)) && meatyOrWord(sheet, from + 1)) from++;
       const token = sheet.tokens[from];
       const aboutFiles = sheet.tokens
         .slice(from)
@@ -252,7 +261,7 @@ const placeFirst = (sheet: Sheet, at: number): boolean => {
 /** "files that mention foo", "does README.md contain foo", "who calls foo". */
 function afterHolder(sheet: Sheet, at: number): number | undefined {
   const stem = sheet.stem(at);
-  if (!holders.test(stem) || sheet.lower(at) === "called") return undefined;
+  if (!holders.has(stem) || sheet.lower(at) === "called") return undefined;
   if (/^(the|a|of|to|how|my)$/.test(sheet.lower(at - 1)) && stem !== "mention") return undefined;
   // A noun: "list the imports of a.ts", "how many exports". Not a verb with an object.
   if (
@@ -261,7 +270,7 @@ function afterHolder(sheet: Sheet, at: number): number | undefined {
   )
     return undefined;
   let from = skip(sheet, at + 1, articles);
-  if (nouns.test(sheet.lower(from)) && meaty(sheet, from + 1)) from++;
+  if (nouns.has(sheet.lower(from)) && meaty(sheet, from + 1)) from++;
   const token = sheet.tokens[from];
   if (token === undefined) return undefined;
   const next = sheet.stem(from + 1);
@@ -278,14 +287,23 @@ function afterHolder(sheet: Sheet, at: number): number | undefined {
   )
     return undefined;
   // "how often does export occur": the verb is the needle, and another rule finds it.
-  if (token.kind === "word" && happenings.test(token.lower)) return undefined;
+  if (token.kind === "word" && happenings.has(token.lower)) return undefined;
   if (stem === "say" && /^(about|on|for)$/.test(token.lower)) return undefined;
   return meaty(sheet, from) || languages.has(token.lower) ? from : undefined;
 }
 
+/** Words right before the needle: "where is foo defined". */
+const beforeSubject: ReadonlySet<string> = wordSet(
+  "is are does do where the often time times word string function class method type interface if text",
+  "that",
+);
+
+/** Where a subject of several words begins: right after one of these. */
+const endsSubject: ReadonlySet<string> = new Set([...beforeSubject, "how", "which", "who"]);
+
 /** "where is foo defined", "how often does foo appear", "how many times is foo used". */
 function beforeHappening(sheet: Sheet, at: number): number | undefined {
-  if (!happenings.test(sheet.lower(at)) && !happenings.test(sheet.stem(at))) return undefined;
+  if (!happenings.has(sheet.lower(at)) && !happenings.has(sheet.stem(at))) return undefined;
   if (sheet.tokens[at]?.kind !== "word") return undefined;
   let from = at - 1;
   if (/^(being|get|gets|ever|also|actually)$/.test(sheet.lower(from))) from--;
@@ -294,9 +312,7 @@ function beforeHappening(sheet: Sheet, at: number): number | undefined {
   while (
     from > 0 &&
     sheet.tokens[from - 1]?.kind === "word" &&
-    !/^(is|are|does|do|where|the|time|times|often|how|word|string|class|function|method|type|interface|if|that|which|who|text)$/.test(
-      sheet.lower(from - 1),
-    ) &&
+    !endsSubject.has(sheet.lower(from - 1)) &&
     end - from < 5
   )
     from--;
@@ -310,12 +326,7 @@ function beforeHappening(sheet: Sheet, at: number): number | undefined {
         (units.has(token.stem) && !/^(does|do|word|string)$/.test(sheet.lower(from - 1)))))
   )
     return undefined;
-  if (
-    !/^(is|are|does|do|where|the|often|time|times|word|string|function|class|method|type|interface|if|text|that)$/.test(
-      sheet.lower(from - 1),
-    )
-  )
-    return undefined;
+  if (!beforeSubject.has(sheet.lower(from - 1))) return undefined;
   if (/^(exist|present|found)$/.test(sheet.stem(at)) && looksLikePath(token)) return undefined;
   return from;
 }

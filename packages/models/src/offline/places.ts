@@ -4,7 +4,7 @@
 // core folder"). Only the second kind may turn out to be a name deeper down.
 
 import type { Place } from "./goal.ts";
-import { bareFiles, endings, fillers, hereWords, languages, notPaths, units } from "./lexicon.ts";
+import { bareFiles, endings, fillers, hereWords, languages, notPaths, units, wordSet } from "./lexicon.ts";
 import type { Sheet } from "./sheet.ts";
 import type { Token } from "./tokens.ts";
 
@@ -45,9 +45,14 @@ export function cleanPath(path: string): string {
   return clean === "" ? "." : clean;
 }
 
-const inside =
-  /^(in|under|inside|within|below|beneath|into|from|underneath|through|throughout|across|at|of|for|on)$/;
-const strong = /^(in|under|inside|within|below|beneath|into|underneath|throughout|across|from)$/;
+/** Words before a place. */
+const inside: ReadonlySet<string> = wordSet(
+  "in under inside within below beneath into from underneath through throughout across at of for on",
+);
+/** Those that stand before nothing else. */
+const strong: ReadonlySet<string> = wordSet(
+  "in under inside within below beneath into underneath throughout across from",
+);
 const folderWord = /^(folder|directory|dir|subfolder|subdirectory|package|module)$/;
 const itWords = /^(it|its|them|they|those|these)$/;
 
@@ -107,7 +112,7 @@ function claimByPosition(sheet: Sheet, token: Token, at: number): void {
     sheet.claim(at - 1, "PLACEWORD");
   } else if (
     nameable &&
-    (strong.test(prior) || strong.test(before)) &&
+    (strong.has(prior) || strong.has(before)) &&
     !(languages.has(token.lower) && token.kind === "word")
   )
     add(sheet, at, place);
@@ -134,6 +139,11 @@ function isNameable(token: Token): boolean {
   );
 }
 
+/** Orders to show a place. */
+const showing: ReadonlySet<string> = wordSet(
+  "list ls show open tree explore describe summarize summarise explain outline cat read about browse",
+);
+
 /** "does packages contain", "files packages holds", "list packages", "what is packages for". */
 function isSubject(sheet: Sheet, at: number): boolean {
   const next = sheet.stem(at + 1);
@@ -143,11 +153,10 @@ function isSubject(sheet: Sheet, at: number): boolean {
     return true;
   if (units.has(sheet.stem(at - 1)) && /^(contain|hold|has|have|ha|include)$/.test(next)) return true;
   if (at === 0 && /^(contain|hold|has|have|ha)$/.test(next)) return true;
-  const shown =
-    /^(list|ls|show|open|tree|explore|describe|summarize|summarise|explain|outline|cat|read|about|browse)$/;
+
   if (
     at === sheet.tokens.length - 1 &&
-    (shown.test(before) || (/^(me|the|my)$/.test(before) && shown.test(sheet.lower(at - 2))))
+    (showing.has(before) || (/^(me|the|my)$/.test(before) && showing.has(sheet.lower(at - 2))))
   )
     return token?.kind === "quoted" || sheet.tokens.length <= 4;
   // "list src and test", "in src or test", "compare src with test": one place makes its neighbour one.
@@ -169,7 +178,7 @@ function isSubject(sheet: Sheet, at: number): boolean {
     /^(which|what|is|are)$/.test(sheet.lower(0))
   )
     return true;
-  if (following && (/^(compare|list|ls|between)$/.test(before) || (shown.test(before) && at === 1)))
+  if (following && (/^(compare|list|ls|between)$/.test(before) || (showing.has(before) && at === 1)))
     return true;
   return /^(is|what's|about)$/.test(before) && /^(for|about)$/.test(next) && /^what/.test(sheet.lower(0));
 }
@@ -236,6 +245,6 @@ function claimHere(sheet: Sheet): void {
       // The noun is used up: "what is in this folder" does not ask for folders.
       if (word !== "here") sheet.claim(at + 1, "PLACEWORD");
       if (/^(folder|directory|dir)$/.test(sheet.lower(at + 2))) sheet.claim(at + 2, "PLACEWORD");
-    } else if (hereWords.has(word) && inside.test(sheet.lower(at - 1))) sheet.says ??= "here";
+    } else if (hereWords.has(word) && inside.has(sheet.lower(at - 1))) sheet.says ??= "here";
   }
 }

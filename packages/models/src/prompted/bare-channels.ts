@@ -6,12 +6,17 @@
 // arrives; if none does and the text is short, it is ordinary text. Each piece is looked at once, together with a short
 // tail of the one before.
 
+import { anyOf } from "../patterns.ts";
+
 const tag = "<reasoning>";
 const word = "analysis";
 const opening: RegExp = /^\s*(?:analysis(?=\p{Lu}|\p{Lo})|<reasoning>)/u;
 /** The header of the next message. Its recipient is before the channel's name or after it. */
-const head: RegExp =
-  /<\/reasoning>|assistant(?: to=functions\.([\w.-]{1,64}?))?(analysis|commentary|final)(?: to=functions\.([\w.-]{1,64}))?(?: ?(?:json|code)(?=[{[]))?/g;
+const head: RegExp = anyOf(
+  "g",
+  /<\/reasoning>/,
+  /assistant(?: to=functions\.([\w.-]{1,64}?))?(analysis|commentary|final)(?: to=functions\.([\w.-]{1,64}))?(?: ?(?:json|code)(?=[{[]))?/,
+);
 /** Text that may become a header with what follows. */
 const mayBeHead: RegExp =
   /(?:<(?:\/[a-z]{0,9})?|a(?:s(?:s(?:i(?:s(?:t(?:an?)?)?)?)?)?)?|assistant[ \w.=-]{0,160})$/;

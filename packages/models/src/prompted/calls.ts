@@ -4,8 +4,8 @@
 // members and names an existing tool: everything else that looks similar is data (F232, F233).
 
 import type { Json, JsonObject } from "@rondo/core";
+import { ownMember } from "@rondo/core/checks";
 import { isObject, listIn, parseJson, textIn } from "../json-values.ts";
-import { ownMember } from "../own-member.ts";
 
 export interface WrittenCall {
   name: string;

@@ -24,12 +24,44 @@ import { parseDigits } from "../exact-json.ts";
 import { parseJson } from "../json-values.ts";
 import { anyOf } from "../patterns.ts";
 
-/**
- * `<|…|>` of ChatML, Llama 3, Phi and many more, DeepSeek's with wide bars, Gemma's with one bar, those without bars,
- * EXAONE's in square brackets, and MiniMax's.
- */
-const tokens: RegExp =
-  /<(?=\|[A-Za-z0-9_:.\-/"][A-Za-z0-9_ :.\-/"]{0,63}\|>|\|[a-z_]{1,32}>|[a-z_]{1,32}\|>|｜[^｜<>\n]{1,64}｜>|\/?s>|(?:start|end)_of_turn>|(?:start|end)_function_(?:call|response|declaration)>|escape>|\]minimax\[>\[|(?:seed:)?(?:bos|eos|sop|eop)>|SPECIAL_\d{1,4}>|<\/?SYS>>)|\[(?=\/?INST\]|\/?(?:SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_RESULTS|TOOL_CALLS|TOOL_CONTENT|THINK|MODEL_SETTINGS|gMASK)\]|\|[a-z]{1,16}\|\]|e~\[)|\](?=~b\]|~!b\[)/g;
+/** Where a character begins a control token: one of these follows it. */
+const begun = (first: string, ...ends: readonly RegExp[]): RegExp =>
+  new RegExp(`${first}(?=${anyOf("", ...ends).source})`);
+
+/** The first characters of all control tokens. */
+const tokens: RegExp = anyOf(
+  "g",
+  begun(
+    "<",
+    // ChatML, Llama 3, Phi and many more.
+    /\|[A-Za-z0-9_:.\-/"][A-Za-z0-9_ :.\-/"]{0,63}\|>/,
+    // Gemma's, with one bar.
+    /\|[a-z_]{1,32}>/,
+    /[a-z_]{1,32}\|>/,
+    // DeepSeek's, with wide bars.
+    /｜[^｜<>\n]{1,64}｜>/,
+    // Those without bars.
+    /\/?s>/,
+    /(?:start|end)_of_turn>/,
+    /(?:start|end)_function_(?:call|response|declaration)>/,
+    /escape>/,
+    // MiniMax's.
+    /\]minimax\[>\[/,
+    /(?:seed:)?(?:bos|eos|sop|eop)>/,
+    /SPECIAL_\d{1,4}>/,
+    /<\/?SYS>>/,
+  ),
+  begun(
+    "\\[",
+    // Llama 2's and Mistral's.
+    /\/?INST\]/,
+    /\/?(?:SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_RESULTS|TOOL_CALLS|TOOL_CONTENT|THINK|MODEL_SETTINGS|gMASK)\]/,
+    // EXAONE's.
+    /\|[a-z]{1,16}\|\]/,
+    /e~\[/,
+  ),
+  begun("\\]", /~b\]/, /~!b\[/),
+);
 
 /** The text with every control token broken up by a space: `<|im_end|>` becomes `< |im_end|>`. */
 export function neutralised(text: string): string {

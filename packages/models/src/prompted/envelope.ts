@@ -5,8 +5,8 @@
 // grammars support is used; the arguments are validated against the real schema afterwards.
 
 import type { Json, JsonObject, ToolChoice, ToolDefinition } from "@rondo/core";
+import { ownMember, setOwn } from "@rondo/core/checks";
 import { isObject } from "../json-values.ts";
-import { ownMember, putMember } from "../own-member.ts";
 
 /** The schema of an answer: `oneOf` a call of each allowed tool, and a response if one is allowed. */
 export function envelopeSchema(tools: readonly ToolDefinition[], choice: ToolChoice): JsonObject {
@@ -126,7 +126,7 @@ class GrammarSchema {
     for (const [name, value] of isObject(own) ? Object.entries(own) : []) {
       const one = this.node(value, depth + 1);
       const needed = Array.isArray(required) && required.includes(name);
-      putMember(properties, name, needed ? one : { oneOf: [one, { type: "null" }] });
+      setOwn(properties, name, needed ? one : { oneOf: [one, { type: "null" }] });
     }
     const more = ownMember(schema, "additionalProperties");
     const free = Object.keys(properties).length === 0 && more !== false;

@@ -15,6 +15,7 @@ import {
   modelFace,
   RondoError,
 } from "@rondo/core";
+import { phrases } from "../patterns.ts";
 import { leakedCall, malformed } from "./leaked.ts";
 
 /**
@@ -60,8 +61,15 @@ export function nativeOrPrompted(
 }
 
 /** The servers' own words, which are all they give: the status is that of any bad request. */
-const words =
-  /does not support tools|unsupported param(?:eter)?: [`'"]?tools\b|tools param requires --jinja|requires --enable-auto-tool-choice|tool call parser not given|(?:tool(?:s| use| call(?:s|ing)?)?|function call(?:s|ing)?) (?:is|are) not supported|(?:not|n't) support (?:tool|function)[ -]call(?:s|ing)\b/i;
+const words = phrases(
+  /does not support tools/,
+  /unsupported param(?:eter)?: [`'"]?tools\b/,
+  /tools param requires --jinja/,
+  /requires --enable-auto-tool-choice/,
+  /tool call parser not given/,
+  /(?:tool(?:s| use| call(?:s|ing)?)?|function call(?:s|ing)?) (?:is|are) not supported/,
+  /(?:not|n't) support (?:tool|function)[ -]call(?:s|ing)\b/,
+);
 
 function refusesTools(thrown: unknown): boolean {
   if (!(thrown instanceof RondoError) || thrown.partial !== undefined) return false;

@@ -5,7 +5,7 @@
 // one.
 
 import type { Json, JsonObject } from "@rondo/core";
-import { ownMember, putMember } from "../own-member.ts";
+import { ownMember, setOwn } from "@rondo/core/checks";
 import type { CutCall, OwnCall } from "./calls.ts";
 import { found } from "./scan.ts";
 
@@ -110,7 +110,7 @@ class Notation {
       const name = this.#string() ?? this.#take(key);
       if (name === undefined || this.#next() !== between) throw new NoCall();
       this.#at += 1;
-      putMember(members, name, this.#empty(close) ? "" : this.#value(depth + 1));
+      setOwn(members, name, this.#empty(close) ? "" : this.#value(depth + 1));
       this.#comma(close, !this.#form.isLax);
     }
     return members;

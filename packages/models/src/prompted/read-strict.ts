@@ -1,9 +1,9 @@
 // The room of parsing an answer by the letter of the protocol: BEHAVIOUR A24 and A25, no more and no less.
 
 import { type Json, RondoError } from "@rondo/core";
+import { ownMember } from "@rondo/core/checks";
 import { parseDigits } from "../exact-json.ts";
 import { isObject, textIn } from "../json-values.ts";
-import { ownMember } from "../own-member.ts";
 import { shown, type WrittenCall } from "./calls.ts";
 import type { Reading } from "./read-answer.ts";
 

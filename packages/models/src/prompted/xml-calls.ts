@@ -6,7 +6,7 @@
 // where all arguments are. Forward only; nested elements of MiniMax's are scanned once each, to a limited depth.
 
 import type { Json, JsonObject } from "@rondo/core";
-import { putMember } from "../own-member.ts";
+import { setOwn } from "@rondo/core/checks";
 import type { CutCall, OwnCall } from "./calls.ts";
 import { found, parsedLoosely, valueEnd } from "./scan.ts";
 
@@ -112,7 +112,7 @@ function markedMembers(
     const inner =
       depth < deepest && found(marked, value, 0) !== null ? markedMembers(value, 0, depth + 1) : undefined;
     const isObject = inner !== undefined && value.slice(inner.end).trim() === "";
-    putMember(args, name, isObject ? inner.args : unpadded(value, ""));
+    setOwn(args, name, isObject ? inner.args : unpadded(value, ""));
     end = over + tail.length;
   }
   return { args, end };
@@ -168,7 +168,7 @@ function members(
     const over = found(tail, text, begins);
     if (over === null) return undefined;
     const [name, value] = member(one, text.slice(begins, over.index));
-    putMember(args, name, value);
+    setOwn(args, name, value);
     end = over.index + over[0].length;
   }
   return { args, end };

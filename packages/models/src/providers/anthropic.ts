@@ -2,8 +2,8 @@
 
 import type { Model } from "@rondo/core";
 import { fromEnvironment, processEnvironment } from "../credentials.ts";
+import { createModel } from "../http-model.ts";
 import type { ProviderOptions } from "../model-options.ts";
-import { createModel } from "../provider.ts";
 import { keyHeader } from "../request-head.ts";
 import { anthropicMessages } from "./codecs.ts";
 import { claudeFacts } from "./in-place.ts";

@@ -2,9 +2,9 @@
 
 import { type Model, RondoError } from "@rondo/core";
 import { type AwsKeys, type Credentials, fromEnvironment, processEnvironment } from "../credentials.ts";
+import { createModel } from "../http-model.ts";
 import type { Authorize, ProviderOptions } from "../model-options.ts";
 import { withoutLeakedCalls } from "../prompted/leaked.ts";
-import { createModel } from "../provider.ts";
 import { bearer } from "../request-head.ts";
 import { bedrockConverse } from "./codecs.ts";
 import { claudeOutput } from "./output.ts";

@@ -2,8 +2,8 @@
 
 import { type Model, RondoError } from "@rondo/core";
 import { fromEnvironment, processEnvironment } from "../credentials.ts";
+import { createModel } from "../http-model.ts";
 import type { ProviderOptions } from "../model-options.ts";
-import { createModel } from "../provider.ts";
 import { keyHeader } from "../request-head.ts";
 import { googleClassic } from "./codecs.ts";
 

@@ -3,9 +3,9 @@
 import { type Model, RondoError } from "@rondo/core";
 import { checkGiven, membersOf, name as named } from "@rondo/core/checks";
 import { chooseServer, compatibleServers, compatOf, type ServerName, serverFacts } from "../compat/choose.ts";
+import { createModel } from "../http-model.ts";
 import type { ProviderOptions } from "../model-options.ts";
 import { withoutLeakedCalls } from "../prompted/leaked.ts";
-import { createModel } from "../provider.ts";
 import { openaiChat } from "./codecs.ts";
 import { keyIn } from "./environment-key.ts";
 import { chatOutput } from "./output.ts";

@@ -1,11 +1,10 @@
 // The room of names: `provider/model`, as a person types it, becomes a model. Only the named provider is loaded.
 
 import { type Model, RondoError } from "@rondo/core";
-import { nearest } from "@rondo/core/checks";
+import { nearest, ownMember } from "@rondo/core/checks";
 import { compatibleServers } from "../compat/choose.ts";
 import { type Environment, fromEnvironment, processEnvironment } from "../credentials.ts";
 import type { ProviderOptions } from "../model-options.ts";
-import { ownMember } from "../own-member.ts";
 import { knownProviders, type ownProviders, providerAliases } from "./names.ts";
 
 type Maker = (model: string, options: ProviderOptions) => Promise<Model>;

@@ -1,8 +1,8 @@
 // The room of Google's Gemini API. The key goes into a header, never into the URL, where logs would keep it.
 
 import type { Model } from "@rondo/core";
+import { createModel } from "../http-model.ts";
 import type { ProviderOptions } from "../model-options.ts";
-import { createModel } from "../provider.ts";
 import { keyHeader } from "../request-head.ts";
 import { googleGenerativeAi } from "./codecs.ts";
 import { keyIn } from "./environment-key.ts";

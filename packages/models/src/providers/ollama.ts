@@ -15,12 +15,12 @@ import {
 } from "@rondo/core";
 import { checkGiven, count, either, flag, membersOf, number, oneOf, text } from "@rondo/core/checks";
 import { type Environment, fromEnvironment, processEnvironment } from "../credentials.ts";
+import { createModel } from "../http-model.ts";
 import type { ProviderOptions } from "../model-options.ts";
 import { neutralTokens } from "../prompted/control-tokens.ts";
 import { nativeOrPrompted } from "../prompted/fallback.ts";
 import { withoutLeakedCalls } from "../prompted/leaked.ts";
 import { type PromptedOptions, promptedJson } from "../prompted/prompted-json.ts";
-import { createModel } from "../provider.ts";
 import { ollamaChat } from "./codecs.ts";
 import { keyIn } from "./environment-key.ts";
 import { directly } from "./loopback.ts";

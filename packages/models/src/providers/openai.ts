@@ -2,8 +2,8 @@
 
 import type { Model } from "@rondo/core";
 import { chooseServer, compatOf } from "../compat/choose.ts";
+import { createModel } from "../http-model.ts";
 import type { LazyCodec, ProviderOptions } from "../model-options.ts";
-import { createModel } from "../provider.ts";
 import { openaiChat, openaiResponses } from "./codecs.ts";
 import { keyIn } from "./environment-key.ts";
 import { gptFacts } from "./in-place.ts";

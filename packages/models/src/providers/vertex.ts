@@ -6,8 +6,8 @@
 
 import { type Model, messageOf, RondoError } from "@rondo/core";
 import { type Credentials, fromEnvironment, processEnvironment } from "../credentials.ts";
+import { createModel } from "../http-model.ts";
 import type { Authorize, ProviderOptions } from "../model-options.ts";
-import { createModel } from "../provider.ts";
 import { bearer } from "../request-head.ts";
 import { anthropicOnVertex, googleGenerativeAi } from "./codecs.ts";
 import { claudeFacts } from "./in-place.ts";

@@ -1,33 +1,129 @@
 // The room of refusals about a file in the history: an image that is too large, one too many, broken, or in a place where
-// this server accepts none; a sound or a video that it cannot decode, or whose kind of part it does not know. It stays in the history, so every later request would be refused as well (F117, F118).
+// this server accepts none; a sound or a video that it cannot decode, or whose kind of part it does not know. It stays in
+// the history, so every later request would be refused as well (F117, F118).
 
+import { anyOf, phrases } from "../patterns.ts";
 import { lostFileWords } from "../transport/error-words.ts";
+import { isNear } from "./near.ts";
 
-const file: RegExp =
-  /(?:\b|(?<=\binvalid_))images?(?:_(?:urls?|format|parse_error))?\b|\binline_data\b|\bpdfs?\b|\bpdf pages\b|\bdocuments\b|\bdocument[. ](?:source|bytes|size)\b|\bmedia(?= (?:exceeds|(?:file )?size|is too)\b)|\binput_(?:image|file|audio)\b|\bmultimodal\b|\bvision\b|\b(?:image|document) input\b|(?<![-_]|\boutput |\bmodalit(?:y|ies)\b[^.{}]{0,40})\b(?:audio|video)s?\b(?![-_]| (?:output|generation)\b)|\bcontent\[\]\.type\b|\bpart type\b|\binput tag [`'"\\]*\w*(?:file|image|audio|video)\w*|(?<!response[ _])\bmime[ _]?types?\b|\bfile ur[il]\b|\bcontent from the provided url\b|\bthe document has\b/i;
-const refused: RegExp =
-  /exceed|too (?:large|many|much|big|small|short)|(?:could not|cannot|unable to|failed to) (?:be )?(?:process|decode|read|parse|download|load|sanitize|fetch|identify|extract)|error (?:in|while) (?:load|read|decod|process)ing|(?:invalid|unsupported|unknown|corrupt(?:ed)?|malformed)\b|\binvalid_image|parse_error|less than \d|at least \d|not accessible|not an image|is empty|not (?:a )?valid|does not match|appears to be|only (?:allowed|supported)|\bonly [^.{}]{1,60} (?:are|is) supported|\bmore than \d|(?:not|cannot be) (?:allowed|permitted|empty)|(?:input|modality) is not enabled|unknown variant|a maximum of|at most \d|(?:not|n't) support|that support\b|is not (?:a )?(?:multimodal|vision|vlm)\b|missing data required|no pages|not represent a valid|password protected|not meet the (?:model restrictions|requirements)|add-on is not loaded|mime type must be|input should be [`'"\\]*(?:text\b|image\/|application\/)|\bunknown content\b|should contain only ascii|failed to satisfy constraint/i;
+/** The names of files, and of the parts that hold them. */
+const file: RegExp = anyOf(
+  "gi",
+  /(?:\b|(?<=\binvalid_))images?(?:_(?:urls?|format|parse_error))?\b/,
+  /\binline_data\b/,
+  /\bpdfs?\b/,
+  /\bpdf pages\b/,
+  /\bdocuments\b/,
+  /\bdocument[. ](?:source|bytes|size)\b/,
+  /\bmedia(?= (?:exceeds|(?:file )?size|is too)\b)/,
+  /\binput_(?:image|file|audio)\b/,
+  /\bmultimodal\b/,
+  /\bvision\b/,
+  /\b(?:image|document) input\b/,
+  /(?<![-_]|\boutput |\bmodalit(?:y|ies)\b[^.{}]{0,40})\b(?:audio|video)s?\b(?![-_]| (?:output|generation)\b)/,
+  /\bcontent\[\]\.type\b/,
+  /\bpart type\b/,
+  /\binput tag [`'"\\]*\w*(?:file|image|audio|video)\w*/,
+  /(?<!response[ _])\bmime[ _]?types?\b/,
+  /\bfile ur[il]\b/,
+  /\bcontent from the provided url\b/,
+  /\bthe document has\b/,
+);
+/** What may be wrong with one. */
+const refused: RegExp = phrases(
+  /exceed/,
+  /too (?:large|many|much|big|small|short)/,
+  /(?:could not|cannot|unable to|failed to) (?:be )?(?:process|decode|read|parse|download|load|sanitize|fetch|identify|extract)/,
+  /error (?:in|while) (?:load|read|decod|process)ing/,
+  /(?:invalid|unsupported|unknown|corrupt(?:ed)?|malformed)\b/,
+  /\binvalid_image/,
+  /parse_error/,
+  /less than \d/,
+  /at least \d/,
+  /not accessible/,
+  /not an image/,
+  /is empty/,
+  /not (?:a )?valid/,
+  /does not match/,
+  /appears to be/,
+  /only (?:allowed|supported)/,
+  /\bonly [^.{}]{1,60} (?:are|is) supported/,
+  /\bmore than \d/,
+  /(?:not|cannot be) (?:allowed|permitted|empty)/,
+  /(?:input|modality) is not enabled/,
+  /unknown variant/,
+  /a maximum of/,
+  /at most \d/,
+  /(?:not|n't) support/,
+  /that support\b/,
+  /is not (?:a )?(?:multimodal|vision|vlm)\b/,
+  /missing data required/,
+  /no pages/,
+  /not represent a valid/,
+  /password protected/,
+  /not meet the (?:model restrictions|requirements)/,
+  /add-on is not loaded/,
+  /mime type must be/,
+  /input should be [`'"\\]*(?:text\b|image\/|application\/)/,
+  /\bunknown content\b/,
+  /should contain only ascii/,
+  /failed to satisfy constraint/,
+);
 /** A server that accepts only text complains about the list that contains a file; or its template computes with the list as with a text. */
-const textOnly: RegExp =
-  /\bvariant of untagged enum \w*Content\b|\bcontent\b[^{}]{0,40}(?:(?:must|should|to) be a (?:valid )?string)|\bcontent\b[^{}]{0,40}expected string, received array|\bvalid string\b[^{}]{0,60}\bcontent\b|\bdiscriminator value\b[^{}]{0,20}expected [`'"\\]*text\b(?!_)|\bsingle [`'"\\]*text[`'"\\]* element per message|\bconcatenate str \(not [`'"\\]*list\b|\bbetween (?:array|list) and string\b|\bcontent\.type[^{}]{0,40}\['text'\]|\bonly supports? text (?:inputs?|content|prompts?|messages?)\b|\buse text-only prompts\b|\btext[`'"\\]* is not set\b|\binvalid literal value, expected [`'"\\]*text\b|\bcontent[`'"\\]*, [`'"\\]*array[`'"\\]* not in [`'"\\]*string\b|\bcontent[`'"\\]* type\b[^{}]{0,40}\bgot list\b/i;
+const textOnly: RegExp = phrases(
+  /\bvariant of untagged enum \w*Content\b/,
+  /\bcontent\b[^{}]{0,40}(?:(?:must|should|to) be a (?:valid )?string)/,
+  /\bcontent\b[^{}]{0,40}expected string, received array/,
+  /\bvalid string\b[^{}]{0,60}\bcontent\b/,
+  /\bdiscriminator value\b[^{}]{0,20}expected [`'"\\]*text\b(?!_)/,
+  /\bsingle [`'"\\]*text[`'"\\]* element per message/,
+  /\bconcatenate str \(not [`'"\\]*list\b/,
+  /\bbetween (?:array|list) and string\b/,
+  /\bcontent\.type[^{}]{0,40}\['text'\]/,
+  /\bonly supports? text (?:inputs?|content|prompts?|messages?)\b/,
+  /\buse text-only prompts\b/,
+  /\btext[`'"\\]* is not set\b/,
+  /\binvalid literal value, expected [`'"\\]*text\b/,
+  /\bcontent[`'"\\]*, [`'"\\]*array[`'"\\]* not in [`'"\\]*string\b/,
+  /\bcontent[`'"\\]* type\b[^{}]{0,40}\bgot list\b/,
+);
 /** Bytes of a file that a local server could not read, with whatever status it reports that. */
-const unreadable: RegExp =
-  /\billegal base64 data at input byte\b|\bimage: unknown format\b|\bfailed to load image or audio file\b|\bcannot identify image file\b|\bimage file is truncated\b|\bbroken (?:png|jpeg) file\b|\bformat not recogni[sz]ed\b/i;
+const unreadable: RegExp = phrases(
+  /\billegal base64 data at input byte\b/,
+  /\bimage: unknown format\b/,
+  /\bfailed to load image or audio file\b/,
+  /\bcannot identify image file\b/,
+  /\bimage file is truncated\b/,
+  /\bbroken (?:png|jpeg) file\b/,
+  /\bformat not recogni[sz]ed\b/,
+);
 /**
  * A URL that could not be fetched, or with unreadable content: phrases of OpenAI, Anthropic, xAI, Alibaba and Z.ai without
  * the word image, or in their own form.
  */
-const unreached: RegExp =
-  /\b(?:error|time-?out|failed|unable) (?:while|to) download(?:ing)?\b|\bdisallowed by the website's robots\.txt\b|\bwhen downloading image\b|\bdownload multimodal \w+ timed out\b|\bprovided URL does not appear to be valid\b|图片[^。{}]{0,12}(?:错误|失败|不支持|无效|过大)/i;
+const unreached: RegExp = phrases(
+  /\b(?:error|time-?out|failed|unable) (?:while|to) download(?:ing)?\b/,
+  /\bdisallowed by the website's robots\.txt\b/,
+  /\bwhen downloading image\b/,
+  /\bdownload multimodal \w+ timed out\b/,
+  /\bprovided URL does not appear to be valid\b/,
+  /图片[^。{}]{0,12}(?:错误|失败|不支持|无效|过大)/,
+);
 /** Codes of OpenAI and Anthropic, with whatever words. */
-const codes: RegExp =
-  /\b(?:invalid_(?:base64_)?image(?:_\w+)?|image_(?:\w+_)?(?:too_(?:large|small)|not_found)|unsupported_image_media_type|empty_image_file|failed_to_download_image|unsupported_format)\b/i;
+const codes: RegExp = phrases(
+  /\binvalid_(?:base64_)?image(?:_\w+)?\b/,
+  /\bimage_(?:\w+_)?(?:too_(?:large|small)|not_found)\b/,
+  /\bunsupported_image_media_type\b/,
+  /\bempty_image_file\b/,
+  /\bfailed_to_download_image\b/,
+  /\bunsupported_format\b/,
+);
 /** The sides of an image, in the words of Qwen's models, which do not name it. */
 const sides: RegExp = /\bheight:\d+ or width:\d+ must be\b|\babsolute aspect ratio must be\b/i;
 /** A gateway that gives up on a body as large as files make it, with a 400; a cause after a colon would be another failure. */
 const unread: RegExp = /\b(?:failed|unable) to read (?:the )?request body\b(?!:)/i;
-/** The most characters between the refused thing and the reason. */
-const near = 120;
+/** What is wrong with a file, in words that say so by themselves. */
+const plain: readonly RegExp[] = [textOnly, unreached, codes, sides, unread, lostFileWords, unreadable];
 
 /** Google's words for anything at all, among others for a file whose bytes are not what it is called. */
 export const saysNothing: RegExp = /\brequest contains an invalid argument\b/i;
@@ -41,17 +137,7 @@ export const failsFile = (words: string): boolean => unreadable.test(words);
 /** Whether a refusal complains about files that could be left out. */
 export function refusesFiles(said: string): boolean {
   const words = said.replace(listed, "");
-  for (const { 0: found, index } of words.matchAll(new RegExp(file, "gi")))
-    if (refused.test(words.slice(Math.max(0, index - near), index + found.length + near))) return true;
-  return (
-    textOnly.test(words) ||
-    unreached.test(words) ||
-    codes.test(words) ||
-    sides.test(words) ||
-    unread.test(words) ||
-    lostFileWords.test(words) ||
-    failsFile(words)
-  );
+  return isNear(file, refused, words) || plain.some((pattern) => pattern.test(words));
 }
 
 /**

@@ -3,12 +3,18 @@
 //
 // Any other level that is refused is a setting like any other (`settings.ts`).
 
+import { phrases } from "../patterns.ts";
+
 /** The levels above `high`, which many models lack. */
 export const highest: readonly string[] = ["xhigh", "max"];
 
 /** What a list of the accepted values begins with. */
-const listing: RegExp =
-  /\b(?:supported|valid|allowed|accepted|possible|available) (?:values|levels|options|efforts)|\b(?:should|must) be(?: one of)?|\bexpected(?: one of)?|\bchoose from/i;
+const listing: RegExp = phrases(
+  /\b(?:supported|valid|allowed|accepted|possible|available) (?:values|levels|options|efforts)/,
+  /\b(?:should|must) be(?: one of)?/,
+  /\bexpected(?: one of)?/,
+  /\bchoose from/,
+);
 const isAboutLevels: RegExp = /effort|reasoning|thinking|\blevel\b/i;
 /** A level in quotes; the value that a validator reports, wherever it stands. */
 const quoted: RegExp = /[`'"\\]+(xhigh|max)[`'"\\]+/gi;

@@ -3,9 +3,13 @@
 // A signature may belong to another key or may have expired, a field may be unknown to this server, and no table knows all
 // of them. Missing reasoning ("must be passed back") is a different complaint, which leaving out more would make worse.
 
+import { phrases } from "../patterns.ts";
+
 /** Google's phrases for a signature of another account or another model, one that is too old, or one that is not in base64 (F102). */
-export const spoiltSignature: RegExp =
-  /(?:corrupted|invalid) [`'"\\]*thought[ _]?signature|thought[ _]?signature[`'"\\]* (?:is (?:not valid|invalid)|\(TYPE_BYTES\)|(?:provided )?could not be verified)/i;
+export const spoiltSignature: RegExp = phrases(
+  /(?:corrupted|invalid) [`'"\\]*thought[ _]?signature/,
+  /thought[ _]?signature[`'"\\]* (?:is (?:not valid|invalid)|\(TYPE_BYTES\)|(?:provided )?could not be verified)/,
+);
 
 /**
  * Claude's phrases, which proxies pass on (F100, F102); OpenAI's, about items that are incomplete or not its own (F109,
@@ -14,7 +18,11 @@ export const spoiltSignature: RegExp =
 const blocks: readonly RegExp[] = [
   /invalid [`'"\\]*signature[`'"\\]* in [`'"\\]*thinking/i,
   /thinking\.signature\W{1,4}field required/i,
-  /thinking block must contain thinking|invalid [`'"\\]*data[`'"\\]* in [`'"\\]*redacted_thinking|signature of the thinking block[^{}]{0,60} expired/i,
+  phrases(
+    /thinking block must contain thinking/,
+    /invalid [`'"\\]*data[`'"\\]* in [`'"\\]*redacted_thinking/,
+    /signature of the thinking block[^{}]{0,60} expired/,
+  ),
   spoiltSignature,
   /thinking[`'"\\]* (?:or [`'"\\]*redacted_thinking[`'"\\]* )?blocks[^.]{0,80} cannot be modified/i,
   /when thinking is disabled, an [`'"\\]*assistant[`'"\\]* message [^.]{0,60}cannot contain/i,
@@ -38,8 +46,10 @@ const blocks: readonly RegExp[] = [
   /cannot determine type of [`'"\\]*item\b|\bitem\[[`'"\\]*content[`'"\\]*\] is (?:not an array|empty)/i,
 ];
 /** A member of a message that the server does not know (F105). The setting `reasoning` is not in a message. */
-const field: RegExp =
-  /\b(?:messages|assistant)\b[^{}]{0,200}\breasoning(?:_content|_details|_text|_opaque)?\b|\breasoning_(?:content|details|text|opaque)\b/i;
+const field: RegExp = phrases(
+  /\b(?:messages|assistant)\b[^{}]{0,200}\breasoning(?:_content|_details|_text|_opaque)?\b/,
+  /\breasoning_(?:content|details|text|opaque)\b/,
+);
 const refused: RegExp =
   /unsupported|not supported|not permitted|not allowed|extra_forbidden|unknown|unrecogni[sz]ed|unexpected|additional propert/i;
 const missing: RegExp = /must be (?:passed|sent|provided)|passed back|is (?:missing|required)|missing field/i;

@@ -4,7 +4,8 @@
 // writes it.
 
 import type { Repair } from "@rondo/core";
-import { ownMember } from "../own-member.ts";
+import { ownMember } from "@rondo/core/checks";
+import { phrases } from "../patterns.ts";
 
 const outputLimit: Repair = "settings.maxOutputTokens";
 
@@ -57,8 +58,23 @@ const field: RegExp = new RegExp(
   `(?:[\`'"]|: ?|^| - |] |\\btool_choice\\.(?:\\w+\\.)?|\\b(?:parameter|argument|invalid|support(?: the)?|range of) )(${named})(?!\\w|\\.\\w)`,
   "gi",
 );
-const refused: RegExp =
-  /unsupported|not (?:be )?(?:supported|permitted|allowed)|\bis not enabled for|does(?: not|n't) support|must be unset|deprecated|unknown (?:parameter|argument|field|name)|unrecogni[sz]ed|unexpected (?:keyword )?(?:argument|parameter|field|property)|extra_forbidden|extra inputs|may only be set|cannot both|only \S{1,40} is allowed|cannot be disabled/i;
+const refused: RegExp = phrases(
+  /unsupported/,
+  /not (?:be )?(?:supported|permitted|allowed)/,
+  /\bis not enabled for/,
+  /does(?: not|n't) support/,
+  /must be unset/,
+  /deprecated/,
+  /unknown (?:parameter|argument|field|name)/,
+  /unrecogni[sz]ed/,
+  /unexpected (?:keyword )?(?:argument|parameter|field|property)/,
+  /extra_forbidden/,
+  /extra inputs/,
+  /may only be set/,
+  /cannot both/,
+  /only \S{1,40} is allowed/,
+  /cannot be disabled/,
+);
 /** A refused value: this model accepts others. */
 const value: RegExp = new RegExp(
   [

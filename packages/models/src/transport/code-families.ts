@@ -4,12 +4,21 @@
 // nor the status nor the message has said more than that something failed.
 
 import type { ErrorKind } from "@rondo/core";
+import { anyOf } from "../patterns.ts";
 
 /** Matched against the letters of a code alone, however its words are joined. The first match counts. */
 const families: readonly (readonly [kind: ErrorKind, pattern: RegExp])[] = [
   [
     "quota_exhausted",
-    /(?:insufficient|outof|no)(?:funds|credits?|balance|quota)|(?:credits?|balance|quota|funds|pack(?:age)?)(?:limit)?(?:exhausted|depleted|exceeded)|paymentrequired|(?:spend(?:ing)?|billing|monthly|weekly|daily|usage|plan|budget)(?:limit)?(?:exceeded|reached)|arrear|overdue/,
+    anyOf(
+      "",
+      /(?:insufficient|outof|no)(?:funds|credits?|balance|quota)/,
+      /(?:credits?|balance|quota|funds|pack(?:age)?)(?:limit)?(?:exhausted|depleted|exceeded)/,
+      /paymentrequired/,
+      /(?:spend(?:ing)?|billing|monthly|weekly|daily|usage|plan|budget)(?:limit)?(?:exceeded|reached)/,
+      /arrear/,
+      /overdue/,
+    ),
   ],
   [
     "rate_limit",
@@ -19,7 +28,12 @@ const families: readonly (readonly [kind: ErrorKind, pattern: RegExp])[] = [
   ["overloaded", /(?:service|provider|temporarily|upstream)unavailable/],
   [
     "context_overflow",
-    /context(?:window|length|size)?(?:exceeded|toolong|toolarge|overflow|error)|(?:prompt|input|messages?|conversation)(?:is|are)?too(?:long|large)|maxprompttokens/,
+    anyOf(
+      "",
+      /context(?:window|length|size)?(?:exceeded|toolong|toolarge|overflow|error)/,
+      /(?:prompt|input|messages?|conversation)(?:is|are)?too(?:long|large)/,
+      /maxprompttokens/,
+    ),
   ],
   [
     "content_filter",

@@ -1,7 +1,7 @@
 // The room of error codes: what the codes and types in all providers' errors mean.
 
 import type { ErrorKind } from "@rondo/core";
-import { ownMember } from "../own-member.ts";
+import { ownMember } from "@rondo/core/checks";
 
 /** Codes that only say "invalid request"; the message says what is wrong with it. */
 const requestCodes: ReadonlySet<string> = new Set([

@@ -2,10 +2,7 @@
 //
 // Each list has one meaning. `errors.ts` decides which list is consulted, and in which order.
 
-import { anyOf } from "../patterns.ts";
-
-/** Any of these phrases, ignoring case. */
-const phrases = (...list: readonly RegExp[]): RegExp => anyOf("i", ...list);
+import { phrases } from "../patterns.ts";
 
 /**
  * True if the message says that the prompt does not fit the model's window, rather than that a rate limit was hit. Only for
@@ -74,18 +71,44 @@ export function seemsOverflow(text: string): boolean {
   return tooMuch.test(text) && !smallerThings.test(text) && !rateWords.test(text);
 }
 
-const counted: string =
-  /\b(?:tokens?|context|n_ctx|sequence length|max_seq_len|max_model_len|conversation|history|prompt)\b|max_input_tokens|token ?数|上下文|コンテキスト|컨텍스트/
-    .source;
-const beyond: string =
-  /\bexceed(?:s|ed|ing)?\b|\bover (?:the|its)\b|\btoo (?:long|large|many|big|small)\b|\b(?:more|longer|larger|greater) than\b|\bat most\b|\bmust be (?:less|at most|smaller|<)|\bmaximum is\b|\bshorten\b|\d ?[>≥]=? ?(?:n_ctx:? ?)?\d|超过|超出|过长|最大|超え|초과/
-    .source;
+/** What is counted. */
+const counted: string = phrases(
+  /\b(?:tokens?|context|n_ctx|sequence length|max_seq_len|max_model_len|conversation|history|prompt)\b/,
+  /max_input_tokens/,
+  /token ?数/,
+  /上下文/,
+  /コンテキスト/,
+  /컨텍스트/,
+).source;
+/** Words for too much of it. */
+const beyond: string = phrases(
+  /\bexceed(?:s|ed|ing)?\b/,
+  /\bover (?:the|its)\b/,
+  /\btoo (?:long|large|many|big|small)\b/,
+  /\b(?:more|longer|larger|greater) than\b/,
+  /\bat most\b/,
+  /\bmust be (?:less|at most|smaller|<)/,
+  /\bmaximum is\b/,
+  /\bshorten\b/,
+  /\d ?[>≥]=? ?(?:n_ctx:? ?)?\d/,
+  /超过/,
+  /超出/,
+  /过长/,
+  /最大/,
+  /超え/,
+  /초과/,
+).source;
 const tooMuch = new RegExp(
   `(?:${counted})[^.{}]{0,80}?(?:${beyond})|(?:${beyond})[^.{}]{0,60}?(?:${counted})`,
   "i",
 );
-const smallerThings: RegExp =
-  /max_?(?:completion_|output_|new_)?tokens|(?:output|completion|reasoning|thinking|invalid|expired|access|auth\w*|bearer|refresh) tokens?|\b(?:thinking|budget_tokens|stop|metadata|tools?|functions?|schema|images?|files?|documents?|audio|video|names?|ids?|cach\w*|logprobs|\w*bias|descriptions?|enum)\b|\w+\[\d+\]\.(?!content)\w/i;
+/** Things inside a request, with a length of their own. */
+const smallerThings: RegExp = phrases(
+  /max_?(?:completion_|output_|new_)?tokens/,
+  /(?:output|completion|reasoning|thinking|invalid|expired|access|auth\w*|bearer|refresh) tokens?/,
+  /\b(?:thinking|budget_tokens|stop|metadata|tools?|functions?|schema|images?|files?|documents?|audio|video|names?|ids?|cach\w*|logprobs|\w*bias|descriptions?|enum)\b/,
+  /\w+\[\d+\]\.(?!content)\w/,
+);
 
 /** A rate limit, whatever else the message says: these words veto every overflow pattern. */
 export const rateWords: RegExp = phrases(

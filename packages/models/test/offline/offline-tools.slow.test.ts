@@ -288,6 +288,18 @@ describe("what it answers", () => {
     expect((await session.ask("read it")).text).toContain("export function plant");
   });
 
+  it.each([
+    ["show lines 5-6 of LICENSE", { offset: 5, limit: 2 }],
+    ["show lines 5 to 6 of LICENSE", { offset: 5, limit: 2 }],
+    ["show line 5 of LICENSE", { offset: 5, limit: 1 }],
+    ["show line number 5 of LICENSE", { offset: 5, limit: 1 }],
+    ["show the fifth line of LICENSE", { offset: 5, limit: 1 }],
+    ["show the first line of LICENSE", { limit: 1 }],
+    ["show the top few lines of LICENSE", { limit: 5 }],
+  ])("reads only the lines that are asked for: %s", async (task, lines) => {
+    expect((await ask(task)).calls[0]?.args).toMatchObject({ path: "LICENSE", ...lines });
+  });
+
   it("writes and edits only text that is given word for word", async () => {
     await ask("create a file notes.txt with the text hello world");
     expect(readFileSync(join(root, "notes.txt"), "utf8")).toBe("hello world\n");

@@ -16,9 +16,23 @@ const forItsShell: ReadonlySet<string> = new Set(
   "cd pushd popd export unset alias source . set umask ulimit nvm conda pyenv".split(" "),
 );
 
-/** What dash and its like say of bash's syntax. */
-const notBash =
-  /^(?:\/bin\/)?sh: (?:line )?(?:\d+: )?(?:(?:\[\[|source|shopt|declare|typeset|pushd|popd|mapfile|readarray|function): not found|Syntax error: |.*Bad substitution|.*bad substitution|set: Illegal option -o pipefail|read: Illegal option|\[: .*unexpected operator|syntax error: unexpected)/m;
+/** A complaint of the shell itself. */
+const shellSays = /^(?:\/bin\/)?sh: (?:line )?(?:\d+: )?(.*)/gm;
+
+/** What dash and its like say of bash's syntax and commands. */
+const ofBash: readonly RegExp[] = [
+  /^(?:\[\[|source|shopt|declare|typeset|pushd|popd|mapfile|readarray|function): not found/,
+  /^Syntax error: /,
+  /^syntax error: unexpected/,
+  /[Bb]ad substitution/,
+  /^set: Illegal option -o pipefail/,
+  /^read: Illegal option/,
+  /^\[: .*unexpected operator/,
+];
+
+/** Whether the shell did not understand what bash would have. */
+const missesBash = (stderr: string): boolean =>
+  [...stderr.matchAll(shellSays)].some(([, words = ""]) => ofBash.some((pattern) => pattern.test(words)));
 
 /** What is said behind an exit code: whose it is, if a pipe hides those of the others. */
 export function whoseExit(command: string): string {
@@ -36,7 +50,7 @@ export function hintsOf(command: string, { code, signal, stderr, timedOutMs }: E
     notes.push(
       "each command has a shell of its own: folder and variables set here are gone; give cwd, or write both in one command",
     );
-  if (code !== null && notBash.test(stderr))
+  if (code !== null && missesBash(stderr))
     notes.push("the shell is /bin/sh: if this is meant for bash, run it with bash -c");
   else if (outline !== undefined && outline.misread.length > 0 && isPlainShell())
     notes.push(

@@ -4,10 +4,10 @@
 // decoded text.
 
 import { isUtf8 } from "node:buffer";
-import { type Tool, tool, toolResult } from "@rondo/core";
+import { type Tool, type ToolResult, tool, toolResult } from "@rondo/core";
 import { checkGiven, flag, from0, membersOf } from "@rondo/core/checks";
 import { answering } from "../answering.ts";
-import { type FileToolOptions, fileToolChecks, fileToolSet } from "../options.ts";
+import { type FileToolOptions, type FileToolSet, fileToolChecks, fileToolSet } from "../options.ts";
 import { keyOf } from "../paths/given-path.ts";
 import { counted, Refusal, shown } from "../reasons.ts";
 import { contentIdOf, fileEntry } from "../stale-writes.ts";
@@ -24,7 +24,14 @@ import {
 import { mustFitEncoding, mustNotBeShown, shownHint } from "../text/shown-text.ts";
 import { binaryKind, linesIn } from "../text/text-file.ts";
 import { inUtf16, textOf, utf16Of } from "../text/text-form.ts";
-import { bytesOf, change, mustBeAsSeen, mustNotExceed, otherNamesNote } from "./atomic-write.ts";
+import {
+  bytesOf,
+  type ChangeBounds,
+  change,
+  mustBeAsSeen,
+  mustNotExceed,
+  otherNamesNote,
+} from "./atomic-write.ts";
 
 export interface EditFileOptions extends FileToolOptions {
   /** Allow changes in `.git`, whose hooks and settings run programs. Default: false. */
@@ -53,7 +60,7 @@ const optionChecks = membersOf<EditFileOptions>(
 export function editFile(options: EditFileOptions): Tool {
   checkGiven(optionChecks, options, "editFile");
   const set = fileToolSet(options.root);
-  const bounds = {
+  const bounds: ChangeBounds = {
     maxBytes: options.maxBytes ?? 32 * 1024 * 1024,
     writeGit: options.writeGit ?? false,
   };
@@ -82,36 +89,39 @@ export function editFile(options: EditFileOptions): Tool {
     effect: "write",
     permission: options.permission ?? "allow",
     keys: (args) => [keyOf(set.root, args.path)],
-    execute: (args, context) => {
-      const { path, oldText, newText } = args;
-      return answering(context, path, async () => {
-        if (oldText === newText)
-          throw new Refusal("the old and the new text are the same; nothing was changed");
-        const edit: Edit = {
-          ...args,
-          old: bytesOf(oldText, "the old text"),
-          fresh: bytesOf(newText, "the new text"),
-        };
-        let done: Edited | undefined;
-        const { place, hadOtherNames } = await change(set, path, bounds, context.signal, (before, there) => {
-          if (before === undefined)
-            throw new Refusal(
-              `${set.root.notThere("file", there).message}; a new file is made with write_file`,
-            );
-          mustBeAsSeen(set, before, there);
-          done = edited(before.bytes, edit, there.shown, bounds.maxBytes);
-          return { bytes: done.bytes, partOf: done.lines };
-        });
-        const { places, lines, bytes } = done as Edited;
-        const size = `${counted(lines, "line")}, ${counted(bytes.length, "byte")}`;
-        return toolResult(
-          `Replaced ${counted(places.length, "occurrence")} in ${shown(place.shown)} at ${listed(places)} (now ${size})` +
-            (hadOtherNames ? `\n${otherNamesNote}` : ""),
-          { ledger: [fileEntry("file_written", place.shown, contentIdOf(bytes))] },
-        );
-      });
-    },
+    execute: (args, context) =>
+      answering(context, args.path, () => replacedIn(set, args, bounds, context.signal)),
   });
+}
+
+async function replacedIn(
+  set: FileToolSet,
+  args: Args,
+  bounds: ChangeBounds,
+  signal: AbortSignal,
+): Promise<ToolResult> {
+  if (args.oldText === args.newText)
+    throw new Refusal("the old and the new text are the same; nothing was changed");
+  const edit: Edit = {
+    ...args,
+    old: bytesOf(args.oldText, "the old text"),
+    fresh: bytesOf(args.newText, "the new text"),
+  };
+  let done: Edited | undefined;
+  const { place, hadOtherNames } = await change(set, args.path, bounds, signal, (before, there) => {
+    if (before === undefined)
+      throw new Refusal(`${set.root.notThere("file", there).message}; a new file is made with write_file`);
+    mustBeAsSeen(set, before, there);
+    done = edited(before.bytes, edit, there.shown, bounds.maxBytes);
+    return { bytes: done.bytes, partOf: done.lines };
+  });
+  const { places, lines, bytes } = done as Edited;
+  const size = `${counted(lines, "line")}, ${counted(bytes.length, "byte")}`;
+  return toolResult(
+    `Replaced ${counted(places.length, "occurrence")} in ${shown(place.shown)} at ${listed(places)} (now ${size})` +
+      (hadOtherNames ? `\n${otherNamesNote}` : ""),
+    { ledger: [fileEntry("file_written", place.shown, contentIdOf(bytes))] },
+  );
 }
 
 /** The call's arguments, with the texts as bytes too. */

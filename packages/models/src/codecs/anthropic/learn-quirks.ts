@@ -7,6 +7,7 @@
 import type { Json } from "@rondo/core";
 import type { ErrorResponse, Target } from "../../codec.ts";
 import { listIn } from "../../json-values.ts";
+import { phrases } from "../../patterns.ts";
 import { complaintOf } from "../../refusals/complaint.ts";
 import { refusesNeighbours, refusesUserAfterResults } from "../../refusals/roles.ts";
 import { plainerSchemas } from "../../refusals/schema.ts";
@@ -63,14 +64,20 @@ const noOff: RegExp = /thinking\.type\.disabled[`'"\\]* is not supported/i;
 const noAdaptive: RegExp =
   /\bthinking: input tag [`'"\\]*adaptive\b|\binvalid thinking\.type: [`'"\\]*adaptive\b/i;
 /** A gateway that does not know the field for effort, whatever its model. The same field holds the schema, whose path is longer. */
-const noEffort: RegExp =
-  /\boutput_config(?:\.effort)?[`'"\\]*: extra inputs are not permitted|(?:unknown|unsupported|unrecogni[sz]ed|unexpected) (?:field|parameter|property|key|argument)[^{}]{0,20}\boutput_config\b(?!\.format)/i;
+const noEffort: RegExp = phrases(
+  /\boutput_config(?:\.effort)?[`'"\\]*: extra inputs are not permitted/,
+  /(?:unknown|unsupported|unrecogni[sz]ed|unexpected) (?:field|parameter|property|key|argument)[^{}]{0,20}\boutput_config\b(?!\.format)/,
+);
 /**
  * A server without prompt caching, or a gateway that adds as many marks of its own as are allowed. A refusal of what is
  * inside a mark (a TTL, a scope) is about the caller's.
  */
-const noCache: RegExp =
-  /\bmaximum of \d+ blocks with cache_control\b|\bcache_control[`'"\\]*: extra inputs are not permitted|(?:unknown|unsupported|unrecogni[sz]ed|unexpected) (?:field|parameter|property|key|argument)[^{}]{0,20}\bcache_control\b|\bcache_control[`'"\\]* (?:is|are) (?:not (?:supported|permitted|allowed)|unsupported)/i;
+const noCache: RegExp = phrases(
+  /\bmaximum of \d+ blocks with cache_control\b/,
+  /\bcache_control[`'"\\]*: extra inputs are not permitted/,
+  /(?:unknown|unsupported|unrecogni[sz]ed|unexpected) (?:field|parameter|property|key|argument)[^{}]{0,20}\bcache_control\b/,
+  /\bcache_control[`'"\\]* (?:is|are) (?:not (?:supported|permitted|allowed)|unsupported)/,
+);
 
 /** The ways of asking for thinking that send an effort. */
 const asksByEffort: ReadonlySet<Traits["thinking"]> = new Set(["both", "adaptive"]);

@@ -4,9 +4,9 @@
 // narrow alphabet and needs a text beside it. Opaque data goes back to its own origin only.
 
 import type { ContentPart, FilePart, JsonObject, Part } from "@rondo/core";
+import { ownMember } from "@rondo/core/checks";
 import type { Target } from "../../codec.ts";
 import { jsonOf, objectIn, textIn } from "../../json-values.ts";
-import { ownMember } from "../../own-member.ts";
 import { isBlank } from "../anthropic/blank-text.ts";
 import {
   type AnswerWords,

@@ -12,12 +12,12 @@ import {
   RondoError,
   type Usage,
 } from "@rondo/core";
+import { ownMember, setOwn } from "@rondo/core/checks";
 import { argsIn, isEmptyArgs } from "../../answer/call-args.ts";
 import { type AnswerEnd, answerLimit } from "../../answer/ends.ts";
 import type { Answer } from "../../answer.ts";
 import type { Decoder, Frame, Target } from "../../codec.ts";
 import { countIn, listIn, objectIn, solid, textIn, writtenIn } from "../../json-values.ts";
-import { ownMember, putMember } from "../../own-member.ts";
 import { frameIn, isPieces } from "../anthropic/decode.ts";
 import { nameFromWire } from "../anthropic/names.ts";
 import { isErrorEvent } from "../bare-frames.ts";
@@ -61,11 +61,10 @@ function merge(into: JsonObject, delta: JsonObject, bytes: Base64Pieces): void {
     if (inner !== undefined) {
       const whole = { ...objectIn(before) };
       merge(whole, inner, bytes);
-      putMember(into, name, whole);
-    } else if (name === "bytes" && typeof value === "string") putMember(into, name, bytes.add(value));
-    else if (name === "text" && typeof value === "string")
-      putMember(into, name, (textIn(before) ?? "") + value);
-    else putMember(into, name, value);
+      setOwn(into, name, whole);
+    } else if (name === "bytes" && typeof value === "string") setOwn(into, name, bytes.add(value));
+    else if (name === "text" && typeof value === "string") setOwn(into, name, (textIn(before) ?? "") + value);
+    else setOwn(into, name, value);
   }
 }
 

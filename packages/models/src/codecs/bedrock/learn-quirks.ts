@@ -4,14 +4,20 @@
 // members, besides those that all share.
 
 import type { ErrorResponse, Target } from "../../codec.ts";
+import { phrases } from "../../patterns.ts";
 import { complaintOf } from "../../refusals/complaint.ts";
 import { refusedSystemRole } from "../../refusals/roles.ts";
 import { learned as learnedOfClaude, unless } from "../anthropic/learn-quirks.ts";
 
 /** A tool choice that this model does not accept, in Amazon's words or the model's own. */
 const forcedTool: RegExp = /support the toolConfig\.toolChoice\b/i;
-const noCache: RegExp =
-  /did not allow prompt caching|access to explicit prompt caching|support the cachePoint\b|extraneous key \[cachePoint\]|nothing available to cache/i;
+const noCache: RegExp = phrases(
+  /did not allow prompt caching/,
+  /access to explicit prompt caching/,
+  /support the cachePoint\b/,
+  /extraneous key \[cachePoint\]/,
+  /nothing available to cache/,
+);
 /** Models that accept no text or file in a message with calls, or with results. Claude accepts both. */
 const callsAlone: RegExp =
   /conversation blocks and tool (?:use|result) blocks cannot be provided in the same turn/i;

@@ -5,7 +5,7 @@
 // a billion holes, and a path that contradicts an earlier one makes the call broken, never wrong.
 
 import type { Json, JsonObject } from "@rondo/core";
-import { ownMember, putMember } from "../../own-member.ts";
+import { ownMember, setOwn } from "@rondo/core/checks";
 
 export interface PartialArg {
   jsonPath?: string;
@@ -124,7 +124,7 @@ function set(at: Json, step: Step, value: Json): boolean {
   if (Array.isArray(at)) {
     while (at.length < (step as number)) at.push(null);
     at[step as number] = value;
-  } else putMember(at as JsonObject, step as string, value);
+  } else setOwn(at as JsonObject, step as string, value);
   return true;
 }
 

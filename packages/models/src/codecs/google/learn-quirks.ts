@@ -7,6 +7,7 @@
 
 import type { AssistantMessage } from "@rondo/core";
 import type { Codec, ErrorResponse, Target } from "../../codec.ts";
+import { phrases } from "../../patterns.ts";
 import { complaintOf } from "../../refusals/complaint.ts";
 import { spoiltSignature } from "../../refusals/reasoning.ts";
 import { refusedSystemRole } from "../../refusals/roles.ts";
@@ -15,8 +16,11 @@ import { lacksSignature } from "../thought-signatures.ts";
 import { type GoogleCompat, type GoogleTraits, googleTraits } from "./target.ts";
 
 /** A level that a model lacks, in the words of AI Studio and of Vertex. */
-const noLevel: RegExp =
-  /thinking[ _]?level [`'"\\]*(minimal|low|medium|x?high)\b[^.]{0,20} not supported|thinking[ _]?level is (?:unsupported|not supported): [`'"\\]*(?:thinking_level_)?(minimal|low|medium|x?high)\b|\bthinking_level_(minimal|low|medium|x?high)\b[^.]{0,20} not supported/i;
+const noLevel: RegExp = phrases(
+  /thinking[ _]?level [`'"\\]*(minimal|low|medium|x?high)\b[^.]{0,20} not supported/,
+  /thinking[ _]?level is (?:unsupported|not supported): [`'"\\]*(?:thinking_level_)?(minimal|low|medium|x?high)\b/,
+  /\bthinking_level_(minimal|low|medium|x?high)\b[^.]{0,20} not supported/,
+);
 /** Neither levels nor budgets are accepted; then one of the two. */
 const noThinking: RegExp =
   /thinking(?:[ _]?config)? is (?:not (?:supported|enabled|configurable)|unsupported)|unknown name [`'"\\]*thinking_?config/i;
@@ -42,8 +46,10 @@ const noToken: RegExp = /continuation[ _]?token/i;
 /** F058: some servers give out ids that they do not take back, while other vendors' models need them. */
 const noIds: RegExp =
   /unknown name [`'"\\]*id\b[^.{}]{0,40}\.parts[^.{}]{0,12}\.function_?(?:call|response)\b/i;
-const wantsIds: RegExp =
-  /\b(?:tool_use|function_?(?:call|response))\.id\b[^{}]{0,40}(?:required|missing|empty)|\bfunction_?(?:call|response)\b[^{}.]{0,40} missing (?:an |its |the )?[`'"\\]*id\b/i;
+const wantsIds: RegExp = phrases(
+  /\b(?:tool_use|function_?(?:call|response))\.id\b[^{}]{0,40}(?:required|missing|empty)/,
+  /\bfunction_?(?:call|response)\b[^{}.]{0,40} missing (?:an |its |the )?[`'"\\]*id\b/,
+);
 
 /** The quirks that a refusal reveals; undefined if there is nothing to change. */
 export function learned({ status, body }: ErrorResponse, target: Target): Target["compat"] {

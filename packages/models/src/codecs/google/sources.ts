@@ -4,8 +4,8 @@
 // counts.
 
 import type { Json, JsonObject } from "@rondo/core";
+import { setOwn } from "@rondo/core/checks";
 import { isHollow } from "../../json-values.ts";
-import { putMember } from "../../own-member.ts";
 import { type GoogleCandidate, listOf } from "./wire.ts";
 
 export class GoogleSources {
@@ -23,7 +23,7 @@ export class GoogleSources {
     ])
       this.#citations.add(JSON.stringify(citation));
     for (const [name, value] of Object.entries(groundingMetadata ?? {}))
-      putMember(this.#grounding, name, value as Json);
+      setOwn(this.#grounding, name, value as Json);
     if (!isHollow(groundingMetadata)) this.#metadata.groundingMetadata = this.#grounding;
     if (urlContextMetadata && !isHollow(urlContextMetadata))
       this.#metadata.urlContextMetadata = urlContextMetadata;

@@ -3,9 +3,9 @@
 // Only what every later request would be refused for as well is a quirk, and only if another field or value achieves what
 // was asked for. What can only be left out is a repair (`with-repair.ts`).
 
-import type { Json } from "@rondo/core";
 import type { ErrorResponse, Target } from "../../codec.ts";
 import { objectIn, parseJson, textIn } from "../../json-values.ts";
+import { phrases } from "../../patterns.ts";
 import { refusesForcing } from "../../refusals/choice.ts";
 import { complaintOf } from "../../refusals/complaint.ts";
 import { refusesUserAfterResults } from "../../refusals/roles.ts";
@@ -29,11 +29,23 @@ const lessons: readonly (readonly [words: RegExp, quirk: Partial<OpenaiChatCompa
   ],
   // The content beside calls if there is no text: some servers refuse null, others the empty string (F122, F124).
   [
-    /\bcontent\b[^{}]{0,60}(?:must be a string|should be a (?:valid )?string(?! or)|is a required|field required|(?:cannot|must not) be null|got null|type: (?:null|<nil>)|none is not an allowed value)|\bcontent\b[^{}]{0,60}received null|\bvalid string\b[^{}]{0,60}\bcontent\b[^{}]{0,40}\b(?:none|null)\b|missing field [`'"\\]*content\b|\bmust have at least one content element\b/i,
+    phrases(
+      /\bcontent\b[^{}]{0,60}(?:must be a string|should be a (?:valid )?string(?! or)|is a required|field required|(?:cannot|must not) be null|got null|type: (?:null|<nil>)|none is not an allowed value)/,
+      /\bcontent\b[^{}]{0,60}received null/,
+      /\bvalid string\b[^{}]{0,60}\bcontent\b[^{}]{0,40}\b(?:none|null)\b/,
+      /missing field [`'"\\]*content\b/,
+      /\bmust have at least one content element\b/,
+    ),
     { nullContent: false },
   ],
   [
-    /text content blocks must (?:be non-empty|contain non-whitespace)|text field in the contentblock object[^{}]{0,60} is blank|\bcontent[`'"\\]*: string too short|\bcontent (?:cannot|must not|can't) be (?:empty|blank)|\b(?:content is|[`'"\\]*assistant[`'"\\]* must not be) empty\b/i,
+    phrases(
+      /text content blocks must (?:be non-empty|contain non-whitespace)/,
+      /text field in the contentblock object[^{}]{0,60} is blank/,
+      /\bcontent[`'"\\]*: string too short/,
+      /\bcontent (?:cannot|must not|can't) be (?:empty|blank)/,
+      /\b(?:content is|[`'"\\]*assistant[`'"\\]* must not be) empty\b/,
+    ),
     { nullContent: true },
   ],
   // Gemini behind this protocol requires the tool's name with a result.
@@ -55,21 +67,30 @@ const lessons: readonly (readonly [words: RegExp, quirk: Partial<OpenaiChatCompa
   ],
   // Older servers do not know the field that requests usage at the end of a stream: `{"loc": ["body", "stream_options"]}`.
   [
-    /stream_options[^{}]{0,80}(?:not (?:supported|permitted|allowed)|only|unknown|unsupported|extra)|(?:unrecogni[sz]ed|unknown|unsupported|unexpected keyword|invalid parameter|not (?:supported|permitted|allowed)|extra_forbidden)[^{}]{0,80}stream_options|extraneous key \[include_usage\]/i,
+    phrases(
+      /stream_options[^{}]{0,80}(?:not (?:supported|permitted|allowed)|only|unknown|unsupported|extra)/,
+      /(?:unrecogni[sz]ed|unknown|unsupported|unexpected keyword|invalid parameter|not (?:supported|permitted|allowed)|extra_forbidden)[^{}]{0,80}stream_options/,
+      /extraneous key \[include_usage\]/,
+    ),
     { streamUsage: false },
   ],
   [refusesStrict, { strictTools: false }],
   // The server only knows the older name of the output limit (F134).
   [
-    /(?:unrecogni[sz]ed|unknown|unsupported|unexpected keyword|extra_forbidden)[^{}]{0,60}max_completion_tokens|max_completion_tokens[^{}]{0,60}(?:not (?:supported|permitted|allowed)|unsupported|extra inputs)/i,
+    phrases(
+      /(?:unrecogni[sz]ed|unknown|unsupported|unexpected keyword|extra_forbidden)[^{}]{0,60}max_completion_tokens/,
+      /max_completion_tokens[^{}]{0,60}(?:not (?:supported|permitted|allowed)|unsupported|extra inputs)/,
+    ),
     { maxTokensField: "max_tokens" },
   ],
   [effortBesideTools, { reasoningWithTools: false }],
 ];
 
 /** A tool turn was sent without its reasoning (F104). */
-const missingReasoning: RegExp =
-  /reasoning_content\b[^{}]{0,80}(?:must be (?:passed|sent|provided)|is (?:missing|required))|(?:missing|must (?:include|contain|have|provide)) [`'"\\]*reasoning_content/i;
+const missingReasoning: RegExp = phrases(
+  /reasoning_content\b[^{}]{0,80}(?:must be (?:passed|sent|provided)|is (?:missing|required))/,
+  /(?:missing|must (?:include|contain|have|provide)) [`'"\\]*reasoning_content/,
+);
 
 /** How many lost sounds are remembered by their ids; older ones have expired anyway. */
 const mostLost = 100;
@@ -105,17 +126,11 @@ export function learned(
   const [, lost] = noSound.exec(words) ?? [];
   if (lost !== undefined && [400, 404].includes(status))
     return withoutSound(lost, header("date"), compat, target);
+  // A local server only finds out while it runs, and answers 500.
   if (status === 400 || status === 422 || status === 500) {
-    const quirks = learnedOfTemplate(words, compat);
+    const quirks = learnedOfTemplate(words, compat) ?? learnedOfSchemas(words, target, compat);
     if (quirks !== undefined) return { ...target.compat, ...quirks };
   }
-  // A local server only finds out while it runs, and answers 500.
-  const plainSchemas = plainerSchemas(words, target.compat?.plainSchemas);
-  if (plainSchemas !== undefined && [400, 422, 500].includes(status))
-    return { ...target.compat, plainSchemas, ...(compat.strictTools ? { strictTools: false } : {}) };
-  const forces = compat.strictTools || compat.forcedChoice !== "never";
-  if (forces && [400, 422, 500].includes(status) && refusesGrammars(words))
-    return { ...target.compat, forcedChoice: "never", ...(compat.strictTools ? { strictTools: false } : {}) };
   if (![400, 404, 422].includes(status)) return undefined;
   if (compat.forcedChoice !== "never" && refusesForcing.test(words))
     return { ...target.compat, forcedChoice: "never" };
@@ -126,13 +141,8 @@ export function learned(
     return { ...target.compat, omit: [...compat.omit, "reasoning_effort"] };
   if (tellsInPlace(target) && strangeTools.test(words)) return { ...target.compat, offersInPlace: false };
   if (missingReasoning.test(words)) {
-    if (compat.echoReasoning !== "reasoning_content" || compat.reasoningFill === null)
-      return { ...target.compat, echoReasoning: "reasoning_content", reasoningFill: "" };
-    // Some servers treat an empty string as missing; some require reasoning of answers without calls as well.
-    if (compat.reasoningFill === "") return { ...target.compat, reasoningFill: " " };
-    if (compat.echoReasoningOn !== "all") return { ...target.compat, echoReasoningOn: "all" };
-    // DeepSeek, behind some gateways, does not see the reasoning of a message whose content is null.
-    return compat.nullContent ? { ...target.compat, nullContent: false } : undefined;
+    const quirks = moreReasoning(compat);
+    return quirks === undefined ? undefined : { ...target.compat, ...quirks };
   }
   const lacking = lacksLevels(words, target);
   if (lacking !== undefined) return lacking;
@@ -140,12 +150,41 @@ export function learned(
   const field = fields.find((one) => one === other?.toLowerCase());
   if (field !== undefined)
     return field === compat.maxTokensField ? undefined : { ...target.compat, maxTokensField: field };
+  const param = unsupportedParam(body);
+  if (param === undefined || compat.omit.includes(param)) return undefined;
+  return { ...target.compat, omit: [...compat.omit, param] };
+}
+
+/** What the schemas of tools must be like, for a server that makes grammars of them. */
+function learnedOfSchemas(
+  words: string,
+  target: Target,
+  { strictTools, forcedChoice }: OpenaiChatCompat,
+): NonNullable<Target["compat"]> | undefined {
+  const unstrict = strictTools ? { strictTools: false } : {};
+  const plainSchemas = plainerSchemas(words, target.compat?.plainSchemas);
+  if (plainSchemas !== undefined) return { plainSchemas, ...unstrict };
+  const forces = strictTools || forcedChoice !== "never";
+  return forces && refusesGrammars(words) ? { forcedChoice: "never", ...unstrict } : undefined;
+}
+
+/** The next thing to try for a server that misses the reasoning of a turn; undefined if all was tried. */
+function moreReasoning(compat: OpenaiChatCompat): NonNullable<Target["compat"]> | undefined {
+  if (compat.echoReasoning !== "reasoning_content" || compat.reasoningFill === null)
+    return { echoReasoning: "reasoning_content", reasoningFill: "" };
+  // Some servers treat an empty string as missing; some require reasoning of answers without calls as well.
+  if (compat.reasoningFill === "") return { reasoningFill: " " };
+  if (compat.echoReasoningOn !== "all") return { echoReasoningOn: "all" };
+  // DeepSeek, behind some gateways, does not see the reasoning of a message whose content is null.
+  return compat.nullContent ? { nullContent: false } : undefined;
+}
+
+/** The setting that the model does not accept, where the error names it as a member. */
+function unsupportedParam(body: string): string | undefined {
   const error = objectIn(objectIn(parseJson(body))?.error);
   const param = textIn(error?.param);
   if (textIn(error?.code) !== "unsupported_parameter" || param === undefined) return undefined;
-  if (!plain.has(param) || compat.omit.includes(param)) return undefined;
-  const omit: Json = [...compat.omit, param];
-  return { ...target.compat, omit };
+  return plain.has(param) ? param : undefined;
 }
 
 /**

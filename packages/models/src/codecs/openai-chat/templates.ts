@@ -2,6 +2,7 @@
 // the server answers 400 or, if it only notices while it runs, 500 (F128, F129).
 
 import type { Target } from "../../codec.ts";
+import { phrases } from "../../patterns.ts";
 import {
   refusedSystemRole,
   refusesAnswerLast,
@@ -14,8 +15,12 @@ import type { OpenaiChatCompat } from "./compat.ts";
 const oneCallOnly: RegExp = /only supports? single tool[- ]?calls? at once/i;
 
 /** Qwen's and Step's, which iterate over a call's arguments and get text; and servers that check for the same. */
-const noTextArguments: RegExp =
-  /can only get item pairs from a mapping|filter [`'"\\]*items[`'"\\]* for type string|unknown method: items\b|\barguments\b[^{}]{0,60}(?:valid dictionary|must be an? (?:object|dict|mapping))/i;
+const noTextArguments: RegExp = phrases(
+  /can only get item pairs from a mapping/,
+  /filter [`'"\\]*items[`'"\\]* for type string/,
+  /unknown method: items\b/,
+  /\barguments\b[^{}]{0,60}(?:valid dictionary|must be an? (?:object|dict|mapping))/,
+);
 
 /** gpt-oss's, which has only one place for both. */
 const noTextBesideThinking: RegExp = /cannot pass both content and thinking/i;
@@ -24,12 +29,23 @@ const noTextBesideThinking: RegExp = /cannot pass both content and thinking/i;
 const noName: RegExp = /\binvalid tool response: [`'"\\]*name\b/i;
 
 /** A template that computes with the text of an answer, in the words of Python, of llama.cpp, and of minja: null is none. */
-const noNull: RegExp =
-  /\bNoneType\b|[`'"]none[`'"]? has no attribute|\bcannot (?:subscript|iterate over|concatenate) null\b|\bbetween null and\b|\bof null\b|\bnull is not (?:iterable|a string)\b/i;
+const noNull: RegExp = phrases(
+  /\bNoneType\b/,
+  /[`'"]none[`'"]? has no attribute/,
+  /\bcannot (?:subscript|iterate over|concatenate) null\b/,
+  /\bbetween null and\b/,
+  /\bof null\b/,
+  /\bnull is not (?:iterable|a string)\b/,
+);
 
 /** A history without a user message, or one that does not begin with one; Z.ai only says that it is illegal. */
-const noUser: RegExp =
-  /\bno user query found\b|\bnot contain elements with the role of user\b|\bfirst message\b[^{}]{0,60}\bmust be (?:from )?(?:the |a )?[`'"\\]*user\b|\bconversations? must start with (?:a |the )?[`'"\\]*user\b|\bmessages (?:parameter is illegal|参数非法)/i;
+const noUser: RegExp = phrases(
+  /\bno user query found\b/,
+  /\bnot contain elements with the role of user\b/,
+  /\bfirst message\b[^{}]{0,60}\bmust be (?:from )?(?:the |a )?[`'"\\]*user\b/,
+  /\bconversations? must start with (?:a |the )?[`'"\\]*user\b/,
+  /\bmessages (?:parameter is illegal|参数非法)/,
+);
 
 /** The new quirks that a template's error message reveals. */
 export function learnedOfTemplate(

@@ -3,8 +3,8 @@
 // A file that cannot be sent is replaced by a neutral note, so that the model knows that it was there.
 
 import type { FilePart } from "@rondo/core";
+import { ownMember } from "@rondo/core/checks";
 import type { Target } from "../../codec.ts";
-import { ownMember } from "../../own-member.ts";
 import { isAccepted, whyLeftOut } from "../files.ts";
 import { knownType, typeOfFile } from "../media-types.ts";
 import type { WarningCode } from "../warn.ts";

@@ -45,16 +45,17 @@ export function checkOpenaiChatRequest(given: string | Json, rules: ChatRules = 
       "messages",
       "Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty array instead.",
     );
-  const roles = messages.map((message) => objectIn(message)?.role);
-  let open: { ids: Set<string>; at: number } | undefined;
-  const close = (): void => {
-    if (open !== undefined && open.ids.size > 0)
-      say(
-        `messages[${open.at}]`,
-        `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: ${[...open.ids].join(", ")}`,
-      );
-    open = undefined;
-  };
+  checkMessages(messages, rules, say);
+  if (rules.mistral === true && objectIn(messages.at(-1))?.role === "assistant")
+    say(
+      "messages",
+      "Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant",
+    );
+  return found;
+}
+
+function checkMessages(messages: readonly Json[], rules: ChatRules, say: Say): void {
+  const calls = new UnansweredCalls(say);
   for (const [at, one] of messages.entries()) {
     const path = `messages[${at}]`;
     const message = objectIn(one);
@@ -71,25 +72,50 @@ export function checkOpenaiChatRequest(given: string | Json, rules: ChatRules = 
     if (message.role === "system" && message.tools !== undefined) checkToldTools(message, path, say);
     else checkContent(message, path, rules, say);
     if (message.role === "tool") {
-      const id = message.tool_call_id;
-      if (typeof id !== "string" || open === undefined)
-        say(path, "Messages with role 'tool' must be a response to a preceding message with 'tool_calls'");
-      else if (!open.ids.delete(id))
-        say(path, `Duplicate value for 'tool_call_id' of ${id} in message[${at}]`);
+      calls.answered(message.tool_call_id, at);
       continue;
     }
-    close();
+    calls.close();
     if (message.role === "assistant" && message.tool_calls !== undefined)
-      open = { ids: checkCalls(message.tool_calls, path, rules, say), at };
-    if (at > 0) checkTurn(message.role, roles[at - 1], path, rules, say);
+      calls.open(checkCalls(message.tool_calls, path, rules, say), at);
+    if (at > 0) checkTurn(message.role, objectIn(messages[at - 1])?.role, path, rules, say);
   }
-  close();
-  if (rules.mistral === true && roles.at(-1) === "assistant")
-    say(
-      "messages",
-      "Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant",
-    );
-  return found;
+  calls.close();
+}
+
+/** The calls of the last assistant message that have no result yet. */
+class UnansweredCalls {
+  readonly #say: Say;
+  #last: { ids: Set<string>; at: number } | undefined;
+
+  constructor(say: Say) {
+    this.#say = say;
+  }
+
+  open(ids: Set<string>, at: number): void {
+    this.#last = { ids, at };
+  }
+
+  answered(id: Json | undefined, at: number): void {
+    if (typeof id !== "string" || this.#last === undefined)
+      this.#say(
+        `messages[${at}]`,
+        "Messages with role 'tool' must be a response to a preceding message with 'tool_calls'",
+      );
+    else if (!this.#last.ids.delete(id))
+      this.#say(`messages[${at}]`, `Duplicate value for 'tool_call_id' of ${id} in message[${at}]`);
+  }
+
+  /** After this, no call may be answered any more. */
+  close(): void {
+    const { ids, at } = this.#last ?? {};
+    if (ids !== undefined && ids.size > 0)
+      this.#say(
+        `messages[${at}]`,
+        `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: ${[...ids].join(", ")}`,
+      );
+    this.#last = undefined;
+  }
 }
 
 /** Whose turn it is after whose. */
@@ -134,24 +160,9 @@ function checkToldTools({ tools, content }: JsonObject, path: string, say: Say):
   if (listIn(tools).length === 0) say(`${path}.tools`, `Invalid request: ${path} has no tools.`);
 }
 
-/** Tools, their choice, and what goes with them. `unwrap` finds the function in a tool; undefined leaves it alone. */
-export function checkTools(
-  body: JsonObject,
-  say: Say,
-  unwrap: (tool: JsonObject) => JsonObject | undefined,
-  prefix: string,
-): void {
-  const form = objectIn(membersIn(body.response_format).json_schema) ?? objectIn(membersIn(body.text).format);
-  const root = objectIn(form?.schema);
-  if (root !== undefined && root.type !== "object")
-    say(
-      "schema",
-      `Invalid schema for response_format: schema must be a JSON Schema of 'type: "object"', got 'type: "${String(root.type ?? null)}"'.`,
-    );
-  if (form?.strict === true)
-    checkOpenaiStrict(form.schema, "schema", (at, what) =>
-      say(at, `Invalid schema for response_format: ${what}`),
-    );
+/** The output's schema, tools, and the choice among them. `unwrap` finds the function in a tool; undefined leaves it alone. */
+export function checkTools(body: JsonObject, say: Say, unwrap: Unwrap, prefix: string): void {
+  checkOutputSchema(body, say);
   const tools = listIn(body.tools);
   if (body.tools !== undefined && tools.length === 0) say("tools", "[] is too short - 'tools'");
   if (body.tools === undefined)
@@ -163,22 +174,44 @@ export function checkTools(
       `Invalid 'tools': array too long. Expected an array with maximum length 128, but got an array with length ${tools.length} instead.`,
     );
   const names = new Set<string>();
-  for (const [at, one] of tools.entries()) {
-    const fn = unwrap(membersIn(one));
-    if (fn === undefined) continue;
-    const path = `tools[${at}].${prefix}`;
-    const name = String(fn.name ?? "");
-    checkName(name, `${path}name`, say);
-    if (names.has(name)) say(`${path}name`, `Duplicate function name: ${name}`);
-    names.add(name);
-    const broken = (at: string, what: string): void =>
-      say(at, `Invalid schema for function '${name}': ${what}`);
-    checkToolTop(fn.parameters, `${path}parameters`, broken);
-    if (fn.strict === true) checkOpenaiStrict(fn.parameters, `${path}parameters`, broken);
+  for (const [at, tool] of tools.entries()) {
+    const fn = unwrap(membersIn(tool));
+    if (fn !== undefined) checkFunction(fn, `tools[${at}].${prefix}`, names, say);
   }
   // Where there are no tools at all, that was said.
-  if (tools.length === 0) return;
-  for (const chosen of chosenIn(objectIn(body.tool_choice) ?? {})) {
+  if (tools.length > 0) checkChoice(body.tool_choice, names, say, unwrap);
+}
+
+type Unwrap = (tool: JsonObject) => JsonObject | undefined;
+
+function checkOutputSchema(body: JsonObject, say: Say): void {
+  const form = objectIn(membersIn(body.response_format).json_schema) ?? objectIn(membersIn(body.text).format);
+  const root = objectIn(form?.schema);
+  if (root !== undefined && root.type !== "object")
+    say(
+      "schema",
+      `Invalid schema for response_format: schema must be a JSON Schema of 'type: "object"', got 'type: "${String(root.type ?? null)}"'.`,
+    );
+  if (form?.strict === true)
+    checkOpenaiStrict(form.schema, "schema", (at, what) =>
+      say(at, `Invalid schema for response_format: ${what}`),
+    );
+}
+
+/** @param names of the functions before it; its own is added */
+function checkFunction(fn: JsonObject, path: string, names: Set<string>, say: Say): void {
+  const name = String(fn.name ?? "");
+  checkName(name, `${path}name`, say);
+  if (names.has(name)) say(`${path}name`, `Duplicate function name: ${name}`);
+  names.add(name);
+  const broken = (at: string, what: string): void =>
+    say(at, `Invalid schema for function '${name}': ${what}`);
+  checkToolTop(fn.parameters, `${path}parameters`, broken);
+  if (fn.strict === true) checkOpenaiStrict(fn.parameters, `${path}parameters`, broken);
+}
+
+function checkChoice(choice: Json | undefined, names: ReadonlySet<string>, say: Say, unwrap: Unwrap): void {
+  for (const chosen of chosenIn(objectIn(choice) ?? {})) {
     const name = unwrap(chosen)?.name;
     if (chosen.type === "function" && !names.has(String(name)))
       say(

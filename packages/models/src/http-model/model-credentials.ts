@@ -8,11 +8,11 @@ import {
   checkedKey,
   fromCallback,
   missingKey,
-} from "./credentials.ts";
-import type { ModelOptions } from "./model-options.ts";
-import { hasAuthorization } from "./request-head.ts";
-import { unlessAborted } from "./transport/network.ts";
-import { isWordless } from "./transport/on-the-way.ts";
+} from "../credentials.ts";
+import type { ModelOptions } from "../model-options.ts";
+import { hasAuthorization } from "../request-head.ts";
+import { unlessAborted } from "../transport/network.ts";
+import { isWordless } from "../transport/on-the-way.ts";
 
 export class ModelCredentials {
   readonly #options: ModelOptions;

@@ -5,9 +5,9 @@
 // else: the same request passes a moment later.
 
 import { errorWith, type ModelFacts, type RondoError } from "@rondo/core";
-import type { ErrorResponse, Target } from "./codec.ts";
-import { bareAdvice, isSilent } from "./transport/on-the-way.ts";
-import { shouldRetry } from "./transport/retry-after.ts";
+import type { ErrorResponse, Target } from "../codec.ts";
+import { bareAdvice, isSilent } from "../transport/on-the-way.ts";
+import { shouldRetry } from "../transport/retry-after.ts";
 
 /** Low, so that an empty refusal is taken for an overflow too rarely rather than too often. */
 const charsPerToken = 4;

@@ -3,8 +3,8 @@
 // Only on request: a raw answer is journaled with its message, and doubles its size.
 
 import type { AssistantMessage, Json, Usage } from "@rondo/core";
-import type { Codec, Decoder, Frame } from "./codec.ts";
-import { asNumbers } from "./exact-json.ts";
+import type { Codec, Decoder, Frame } from "../codec.ts";
+import { asNumbers } from "../exact-json.ts";
 
 /** The codec, with the provider's own answer on each message as `raw`: the body, or the list of a stream's events. */
 export function keepingRaw(codec: Codec): Codec {

@@ -21,27 +21,27 @@ import {
   textRedaction,
   toRondoError,
 } from "@rondo/core";
-import { withoutAffinity } from "./affinity.ts";
 import { isSpokenOf } from "./answer/said-before.ts";
 import { factsOf } from "./catalogue/catalogue.ts";
 import type { Codec, ErrorResponse, Target, WireRequest } from "./codec.ts";
 import { type Credentials, redactedJson, secretsOf } from "./credentials.ts";
-import { ofEmptyRefusal } from "./empty-refusal.ts";
-import { keepingRaw } from "./keep-raw.ts";
-import { KnownServer, type Made, quirksBetween } from "./known-server.ts";
-import { demandOtherWords, isNews, judgeLesson, type Lesson, newsIn } from "./lessons.ts";
+import { withoutAffinity } from "./http-model/affinity.ts";
+import { ofEmptyRefusal } from "./http-model/empty-refusal.ts";
+import { keepingRaw } from "./http-model/keep-raw.ts";
+import { KnownServer, type Made, quirksBetween } from "./http-model/known-server.ts";
+import { demandOtherWords, isNews, judgeLesson, type Lesson, newsIn } from "./http-model/lessons.ts";
+import { ModelCredentials } from "./http-model/model-credentials.ts";
+import { withoutEmptyBudget } from "./http-model/no-budget.ts";
+import { demandRoom, warnOverWindow } from "./http-model/over-window.ts";
+import { RefusedSettings } from "./http-model/refused-settings.ts";
 import { loadedOf } from "./load-once.ts";
-import { ModelCredentials } from "./model-credentials.ts";
 import { checkedOptions, type ModelOptions, type Send } from "./model-options.ts";
-import { withoutEmptyBudget } from "./no-budget.ts";
-import { demandRoom, warnOverWindow } from "./over-window.ts";
 import { listening } from "./receive/listening.ts";
 import { receive, receiveFrames } from "./receive.ts";
 import { forRequest } from "./refusals/for-request.ts";
 import { asRefusal, refusalIn, responseIn } from "./refusals/non-http.ts";
 import { unlessAdded } from "./refusals/not-sent.ts";
 import { refusesStream, refusesWhole } from "./refusals/stream.ts";
-import { RefusedSettings } from "./refused-settings.ts";
 import { bearer, joinURL, merged } from "./request-head.ts";
 import { namesInUse, strangeOptions } from "./strange-options.ts";
 import { defaultClient } from "./transport/default-client.ts";
@@ -84,10 +84,10 @@ class HttpModel implements Model {
       ...(compat === undefined ? {} : { compat }),
     };
     this.#server = new KnownServer(target);
-    const judged = options.output?.(target);
-    const told = typeof judged === "string" ? { output: judged } : judged;
-    const all = told === undefined ? facts : { ...told, ...facts };
-    if (all !== undefined) this.facts = all;
+    const output = options.output?.(target);
+    const outputFacts = typeof output === "string" ? { output } : output;
+    const allFacts = outputFacts === undefined ? facts : { ...outputFacts, ...facts };
+    if (allFacts !== undefined) this.facts = allFacts;
   }
 
   call(given: ModelRequest, io: ModelIo): Promise<AssistantMessage> {
@@ -127,8 +127,8 @@ class HttpModel implements Model {
       throw thrown;
     });
     if ("answer" in again && codec.suspected?.(again.answer, made.target) === undefined) {
-      const told = suspicion.warning === undefined ? [] : [suspicion.warning];
-      warnOf([...told, ...newsIn(other.wire, made.wire)], io);
+      const suspected = suspicion.warning === undefined ? [] : [suspicion.warning];
+      warnOf([...suspected, ...newsIn(other.wire, made.wire)], io);
       return again.answer;
     }
     other.forget();
@@ -162,27 +162,31 @@ class HttpModel implements Model {
   }
 
   /** The call with the request as its refusal requires it; undefined if that is the same request, or teaches nothing new. */
-  #taught({ refused, response }: Refusal, call: Call): Call | undefined {
-    const { codec, made, io, lessons } = call;
-    const server = this.#server;
-    const streams = made.target.stream !== false;
-    const turned = streams ? refusesStream(response) : refusesWhole(response);
-    const refusal = asRefusal(response, refused);
-    const better = turned
-      ? server.streaming(!streams)
-      : server.quirked(
-          made.target,
-          withoutAffinity(refusal, made.target) ?? codec.learned?.(refusal, made.target),
-        );
-    const quirks = turned ? ["stream"] : quirksBetween(made.target, better);
-    const other = better && isNews(quirks, lessons) ? server.otherwise(better, call, made) : undefined;
+  #taught(refusal: Refusal, call: Call): Call | undefined {
+    const { made, io, lessons } = call;
+    const isStream = made.target.stream !== false;
+    const isTurned = isStream ? refusesStream(refusal.response) : refusesWhole(refusal.response);
+    const better = isTurned ? this.#server.streaming(!isStream) : this.#quirked(refusal, call);
+    const quirks = isTurned ? ["stream"] : quirksBetween(made.target, better);
+    const other = better && isNews(quirks, lessons) ? this.#server.otherwise(better, call, made) : undefined;
     if (other === undefined) return undefined;
-    const [asked, now] = streams ? ["a stream", "whole"] : ["a whole answer", "as streams"];
-    const message = `${this.id} was asked for ${asked} and refused it: its answers come ${now} from now on`;
-    const unlike = turned ? [{ code: "unsupported_setting", message }] : [];
-    warnOf([...unlike, ...newsIn(other.wire, made.wire)], io);
-    const lesson = { refused, made: other, quirks };
+    if (isTurned) warnOf([this.#turnedWarning(isStream)], io);
+    warnOf(newsIn(other.wire, made.wire), io);
+    const lesson = { refused: refusal.refused, made: other, quirks };
     return { ...call, made: other, lesson, lessons: [...lessons, lesson] };
+  }
+
+  /** The server with the quirks that a refusal shows; undefined if it shows none. */
+  #quirked({ refused, response }: Refusal, { codec, made }: Call): Target | undefined {
+    const refusal = asRefusal(response, refused);
+    const taught = withoutAffinity(refusal, made.target) ?? codec.learned?.(refusal, made.target);
+    return this.#server.quirked(made.target, taught);
+  }
+
+  #turnedWarning(wasStream: boolean): { code: string; message: string } {
+    const [asked, now] = wasStream ? ["a stream", "whole"] : ["a whole answer", "as streams"];
+    const message = `${this.id} was asked for ${asked} and refused it: its answers come ${now} from now on`;
+    return { code: "unsupported_setting", message };
   }
 
   /** The same call with a fresh token, if the old one was refused (Amazon does so with a 403) and there is another. */
@@ -198,10 +202,10 @@ class HttpModel implements Model {
 
   #loaded(): Promise<Codec> {
     const { codec, keepRaw } = this.#options;
-    const kept = (one: Codec): Codec => (keepRaw === true ? keepingRaw(one) : one);
-    if (!("load" in codec)) return Promise.resolve(kept(codec));
+    const withRaw = (loaded: Codec): Codec => (keepRaw === true ? keepingRaw(loaded) : loaded);
+    if (!("load" in codec)) return Promise.resolve(withRaw(codec));
     this.#codec ??= loadedOf(codec)
-      .then(kept)
+      .then(withRaw)
       .catch((thrown: unknown) => {
         this.#codec = undefined;
         throw thrown;

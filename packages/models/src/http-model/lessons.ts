@@ -3,9 +3,9 @@
 // A lesson is a guess from the words of a refusal. Only the answer to the changed request shows whether it was right.
 
 import type { RondoError } from "@rondo/core";
-import type { WireRequest } from "./codec.ts";
+import type { WireRequest } from "../codec.ts";
+import { unrepaired } from "../refusals/for-request.ts";
 import type { Other } from "./known-server.ts";
-import { unrepaired } from "./refusals/for-request.ts";
 
 /** What one refusal taught. */
 export interface Lesson {

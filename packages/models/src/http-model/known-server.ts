@@ -4,8 +4,8 @@
 // request was made before another one learned it is simply made again with what is known now.
 
 import type { Json, ModelIo, ModelRequest } from "@rondo/core";
+import type { Codec, Encoder, Target, WireRequest } from "../codec.ts";
 import { withAffinity } from "./affinity.ts";
-import type { Codec, Encoder, Target, WireRequest } from "./codec.ts";
 
 /** What is to be sent, by which codec, and for which session. */
 export interface Given {

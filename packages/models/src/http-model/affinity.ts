@@ -6,8 +6,8 @@
 // it is never sent there again.
 
 import type { ModelRequest } from "@rondo/core";
-import type { ErrorResponse, Target } from "./codec.ts";
-import { complaintOf } from "./refusals/complaint.ts";
+import type { ErrorResponse, Target } from "../codec.ts";
+import { complaintOf } from "../refusals/complaint.ts";
 
 /** The request with the name of its session where the server takes it: in a header (its name has a hyphen), or in a field of the body. */
 export function withAffinity(
