@@ -208,14 +208,15 @@ export class Session<Output = unknown> {
 
   /**
    * Continues a run that another process left, or that is parked. Resolves at once if the last run has ended.
-   * @throws RondoError `invalid_request` in a session without a run
+   * @throws RondoError `invalid_request` in a session without a run; `storage` if this object could not store the run's end
    */
   async resume(options: { signal?: AbortSignal } = {}): Promise<RunResult<Output>> {
     checkGiven(signalOptions, options, "resume");
     const looking = this.status === "idle" ? this.#driving.lookAgain() : undefined;
     if (looking !== undefined) await looking;
-    if (this.status === "idle") return this.#driving.result;
-    return this.#driving.goOn(undefined, options.signal);
+    if (this.status !== "idle") return this.#driving.goOn(undefined, options.signal);
+    this.#demandIdle();
+    return this.#driving.result;
   }
 
   /**
@@ -383,7 +384,7 @@ export class Session<Output = unknown> {
   }
 
   #demandIdle(): void {
-    // There is no point in waiting for a run that could not be stored.
+    // What could not be stored has not happened, and there is no point in waiting for it.
     if (this.#driving.current === undefined && this.#driving.failed !== undefined) throw this.#driving.failed;
     if (this.status !== "idle") throw hasRun(this);
   }
