@@ -44,7 +44,7 @@ import { hasRun, isAborting } from "./session/open-run.ts";
 import { aboutOf, idsOf, type SessionParts } from "./session/parts.ts";
 import { type Replay, replay } from "./session/replay.ts";
 import { streamed } from "./session/streamed.ts";
-import { waitingMessages } from "./session/waiting-messages.ts";
+import { isWithdrawn, waitingMessages } from "./session/waiting-messages.ts";
 import { type RunStream, runStream } from "./stream.ts";
 
 /** `idle`: no run is active. `running`: this object drives one. `parked`: a run waits for an approval or an answer, requested by this process or another. `interrupted`: a run could continue, and this object does not drive it (its process died, it was drained, a grant now covers the call it waited for, or a message came that skips that call); `resume` continues it, unless another object or process drives it after all. */
@@ -247,8 +247,9 @@ export class Session<Output = unknown> {
     const looking = this.#driving.lookAgain();
     if (looking !== undefined) await looking;
     if (!this.queued.some((one) => one.id === id)) return false;
+    const from = this.#driving.kept;
     await this.#driving.store({ type: "withdrawn", id });
-    return true;
+    return isWithdrawn(this.#parts.journal, this.id, id, from);
   }
 
   /**
