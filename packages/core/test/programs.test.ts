@@ -94,7 +94,7 @@ function demandMessages(world: World, { messages, queued }: Session): void {
 }
 
 async function demandSame(world: World, id: string, session?: Session): Promise<Session> {
-  const other = await world.agent(id.split(":").length - 1).open(id);
+  const other = await world.through(world.agent(id.split(":").length - 1).open(id));
   if (session !== undefined) {
     expect(other.messages).toEqual(session.messages);
     expect(other.result).toEqual(session.result);

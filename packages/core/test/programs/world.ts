@@ -249,8 +249,9 @@ export class World {
         break;
       case "stream":
         this.#send(session, async (text) => {
-          for await (const event of session.stream(() => session.send(text)))
-            if (event.type === "tool_start" && nth > 5) break;
+          const stream = session.stream(() => session.send(text));
+          for await (const event of stream) if (event.type === "tool_start" && nth > 5) break;
+          await stream.result;
         });
         break;
       case "withdraw":
