@@ -44,7 +44,7 @@ import { hasRun, isAborting } from "./session/open-run.ts";
 import { aboutOf, idsOf, type SessionParts } from "./session/parts.ts";
 import { type Replay, replay } from "./session/replay.ts";
 import { streamed } from "./session/streamed.ts";
-import { waitingMessages } from "./session/waiting-messages.ts";
+import { isWithdrawn, waitingMessages } from "./session/waiting-messages.ts";
 import { type RunStream, runStream } from "./stream.ts";
 
 /** `idle`: no run is active. `running`: this object drives one. `parked`: a run waits for an approval or an answer, requested by this process or another. `interrupted`: a run could continue, and this object does not drive it (its process died, it was drained, a grant now covers the call it waited for, or a message came that skips that call); `resume` continues it, unless another object or process drives it after all. */
@@ -208,14 +208,15 @@ export class Session<Output = unknown> {
 
   /**
    * Continues a run that another process left, or that is parked. Resolves at once if the last run has ended.
-   * @throws RondoError `invalid_request` in a session without a run
+   * @throws RondoError `invalid_request` in a session without a run; `storage` if this object could not store the run's end
    */
   async resume(options: { signal?: AbortSignal } = {}): Promise<RunResult<Output>> {
     checkGiven(signalOptions, options, "resume");
     const looking = this.status === "idle" ? this.#driving.lookAgain() : undefined;
     if (looking !== undefined) await looking;
-    if (this.status === "idle") return this.#driving.result;
-    return this.#driving.goOn(undefined, options.signal);
+    if (this.status !== "idle") return this.#driving.goOn(undefined, options.signal);
+    this.#demandIdle();
+    return this.#driving.result;
   }
 
   /**
@@ -246,8 +247,9 @@ export class Session<Output = unknown> {
     const looking = this.#driving.lookAgain();
     if (looking !== undefined) await looking;
     if (!this.queued.some((one) => one.id === id)) return false;
+    const from = this.#driving.kept;
     await this.#driving.store({ type: "withdrawn", id });
-    return true;
+    return isWithdrawn(this.#parts.journal, this.id, id, from);
   }
 
   /**
@@ -383,7 +385,7 @@ export class Session<Output = unknown> {
   }
 
   #demandIdle(): void {
-    // There is no point in waiting for a run that could not be stored.
+    // What could not be stored has not happened, and there is no point in waiting for it.
     if (this.#driving.current === undefined && this.#driving.failed !== undefined) throw this.#driving.failed;
     if (this.status !== "idle") throw hasRun(this);
   }

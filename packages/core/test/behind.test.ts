@@ -244,6 +244,31 @@ describe.each([
     expect(typesIn(memory).filter((type) => type === "withdrawn")).toHaveLength(1);
   });
 
+  test("a message that another process delivers just now is not taken back, and it is told", async () => {
+    const { memory, journal } = leasing();
+    const agent = (place: Journal): Agent => new Agent({ model: scripted([say("done")]), journal: place });
+    const second = await agent(journal).open("s");
+    let isFirst = true;
+    const slower: Journal = {
+      ...journal,
+      append: async (...group) => {
+        if (isFirst && group[2].some(({ type }) => type === "withdrawn")) {
+          isFirst = false;
+          await second.send("go");
+        }
+        return journal.append(...group);
+      },
+    };
+    const first = await agent(slower).open("s");
+    first.steer("one", "a");
+    await first.settled();
+    expect(await first.withdraw("a")).toBe(false);
+    expect(shortly(first.messages)).toContain("user: one");
+    first.steer("two", "b");
+    expect(await first.withdraw("b")).toBe(true);
+    expect(typesIn(memory).filter((type) => type === "delivered")).toHaveLength(1);
+  });
+
   test("an abort of a run that another process drives is refused with an error, and never lost silently", async () => {
     const { memory, journal } = leasing();
     const came = deferred<string>();

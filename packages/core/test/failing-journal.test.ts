@@ -171,3 +171,16 @@ it("a session whose journal failed once stores nothing until it is opened again,
   expect(memory.read("s")).toEqual([]);
   expect((await (await one.open("s")).send("go")).text).toBe("hi");
 });
+
+it("a run whose end could not be stored has not ended: to resume it is refused with the reason, as anything else is", async () => {
+  const journal = memoryJournal();
+  const append: Journal["append"] = (id, seq, records) => {
+    if (records.some(({ type }) => type === "run_ended")) throw failing;
+    journal.append(id, seq, records);
+  };
+  const session = await agent({ ...journal, append }).open("s");
+  const error = await thrownBy(() => session.send("go"));
+  expect(error).toMatchObject({ kind: "storage", cause: failing });
+  for (const act of ["resume", "continue", "compact", "clear"] as const)
+    expect(await thrownBy(() => session[act]())).toMatchObject({ kind: "storage", cause: error });
+});

@@ -256,6 +256,32 @@ describe("a tree of sub-agents", () => {
     },
   );
 
+  test("that was abandoned has not ended while its journal lacks its end: it is ended again", async () => {
+    const journal = memoryJournal();
+    let full = 1;
+    const refusing: Journal = {
+      ...journal,
+      append: (id, seq, records) => {
+        if (id !== "p" && records.some(({ type }) => type === "run_ended") && full-- > 0)
+          throw new Error("the disk is full");
+        journal.append(id, seq, records);
+      },
+    };
+    const child = worker([call("press")], { tools: [echo("press", { permission: "ask" })] });
+    const given = { journal: refusing, tools: [helper(child)], clock: shortClock() };
+    const session = await worker([call("helper", { task: "t" })], given).open("p");
+    await session.send("go");
+    session.abort("never mind");
+    await session.settled();
+    expect(full).toBeLessThan(0);
+    const [begun] = started(journal.read("p"));
+    expect(lastEnd(journal.read(begun?.child ?? ""))?.reason).toBe("aborted");
+    expect(journal.read("p").filter(({ type }) => type === "late_result")).toMatchObject([
+      { open: true, error: expect.stringContaining("the disk is full") },
+      {},
+    ]);
+  });
+
   test.each<[string, (given: { model: Model; tools: Tool[] }) => AgentOptions]>([
     ["none", (given) => given],
     ["think act observe", (given) => thinkActObserve(given) as AgentOptions],

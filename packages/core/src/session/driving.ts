@@ -95,6 +95,11 @@ export class Driving<Output> {
     return this.#driver.brought(call, result);
   }
 
+  /** How long the session was after the last record that was written here; 0 if none was. */
+  get kept(): number {
+    return (this.#driver.written?.seq ?? -1) + 1;
+  }
+
   /** Set if the journal failed, so that nothing more can be stored. Not set for a conflict: then the other writer's records are read. */
   get failed(): RondoError | undefined {
     const { failed } = this.#driver;

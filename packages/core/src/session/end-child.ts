@@ -9,7 +9,10 @@ import { spentBy } from "../loop/children.ts";
 import type { Session } from "../session.ts";
 import { OthersSession } from "./child-of.ts";
 
-/** @returns what it spent in all; undefined if it never began, or if its session has a run of somebody else */
+/**
+ * @returns what it spent in all; undefined if it never began, or if its session has a run of somebody else
+ * @throws RondoError why it has not ended
+ */
 export async function endChild(opening: Promise<Session>, reason: string): Promise<Spent | undefined> {
   let session: Session;
   try {
@@ -20,5 +23,8 @@ export async function endChild(opening: Promise<Session>, reason: string): Promi
   }
   session.abort(reason);
   await session.settled();
-  return session.result === undefined ? undefined : spentBy(session.state);
+  if (session.result === undefined) return undefined;
+  // Rejects if the end could not be stored.
+  await session.resume();
+  return spentBy(session.state);
 }

@@ -41,10 +41,30 @@ export class Gates {
   }
 }
 
-/** Waits of seconds take a few turns of the event loop; longer ones (limits of time) never end. */
+interface Timer {
+  due: number;
+  then: () => void;
+}
+
+/** Waits of seconds end in their order, a few turns of the event loop apart; longer ones (limits of time) never end. */
 export function hastyClock(): Clock {
   let time = Date.now();
   let chance = 0;
+  const timers = new Set<Timer>();
+  let isTicking = false;
+  const tick = async (): Promise<void> => {
+    isTicking = true;
+    for (;;) {
+      await turns(4);
+      const [first, ...others] = timers;
+      if (first === undefined) break;
+      const next = others.reduce((one, other) => (other.due < one.due ? other : one), first);
+      timers.delete(next);
+      time = Math.max(time, next.due);
+      next.then();
+    }
+    isTicking = false;
+  };
   return {
     now: () => time,
     // No two alike: ids of messages are made of it.
@@ -53,15 +73,10 @@ export function hastyClock(): Clock {
       return chance;
     },
     after(ms, then) {
-      let isWanted = ms < 10_000;
-      void turns(4).then(() => {
-        if (!isWanted) return;
-        time += ms;
-        then();
-      });
-      return () => {
-        isWanted = false;
-      };
+      const timer = { due: time + ms, then };
+      if (ms < 10_000) timers.add(timer);
+      if (!isTicking && timers.size > 0) void tick();
+      return () => void timers.delete(timer);
     },
   };
 }

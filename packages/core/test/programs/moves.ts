@@ -2,6 +2,7 @@
 
 import { call, fail, say, type Turn } from "@rondo/testkit";
 import fc from "fast-check";
+import { anyHookAnswers, type HookAnswer } from "./hooks.ts";
 
 /** Methods of a session, and `let` (something under way goes on), `open` and `takeOver` (another object of the session). */
 export const moves = [
@@ -12,6 +13,7 @@ export const moves = [
   "clear",
   "compact",
   "continue",
+  "crash",
   "deny",
   "denyAndStop",
   "drain",
@@ -45,6 +47,11 @@ const answers = {
   "a tool that throws": (n: number) => call("boom", { n }),
   "no such tool": (n: number) => call("nobody", { n }),
   helper: (n: number) => call("helper", { task: `task ${n}` }),
+  "two helpers": (n: number) => [
+    call("helper", { task: `task ${n}` }),
+    call("helper", { task: `task ${n + 1000}` }),
+  ],
+  "a helper and a write": (n: number) => [call("helper", { task: `task ${n}` }), call("save", { n })],
   "two looks": (n: number) => [call("look", { n }), call("look", { n: n + 1000 })],
   "one of each": (n: number) => ["save", "press", "look", "buy"].map((name) => call(name, { n })),
   "an overloaded server": () => fail("overloaded"),
@@ -57,12 +64,28 @@ export type Answer = keyof typeof answers;
 /** The turn of an answer. @param number of the model call: no two calls have the same arguments */
 export const turnOf = (answer: Answer, number: number): Turn => answers[answer](number);
 
+/** What fails once: a group is refused, or is stored and told as refused, or the records cannot be read. */
+export type Fault = "none" | "refused" | "answer lost" | "unread";
+
 export interface Program {
   steps: Step[];
   /** What the model answers, in order, again and again. */
   answers: Answer[];
-  journal: "quick" | "slow" | "refuses once";
-  /** Which group of records is refused. */
+  /** The same of sub-agents' models. */
+  inner: Answer[];
+  /** How deep sub-agents are nested. */
+  depth: number;
+  /** What hooks answer, in order. None: there are no hooks. */
+  hooks: HookAnswer[];
+  journal: {
+    /** Its promises resolve when they are let through; else all is done at once. */
+    isSlow: boolean;
+    leases: boolean;
+    /** It keeps the records as text, as files do. */
+    isText: boolean;
+    fault: Fault;
+  };
+  /** At which of its operations the fault is. */
   refused: number;
   toolOrder: "by_effect" | "sequential" | "parallel";
   followUps: "together" | "one_by_one";
@@ -75,10 +98,24 @@ const anyStep = fc.record<Step>({
   turns: fc.nat(3),
 });
 
+const anyAnswer = fc.oneof(
+  fc.constantFrom(...(Object.keys(answers) as Answer[])),
+  fc.constantFrom<Answer>("helper", "two helpers", "a helper and a write", "press", "buy", "save"),
+);
+const anyAnswers = fc.array(anyAnswer, { minLength: 1, maxLength: 8 });
+
 export const anyProgram: fc.Arbitrary<Program> = fc.record({
   steps: fc.array(anyStep, { minLength: 3, maxLength: 30 }),
-  answers: fc.array(fc.constantFrom(...(Object.keys(answers) as Answer[])), { minLength: 1, maxLength: 8 }),
-  journal: fc.constantFrom("quick", "slow", "refuses once"),
+  answers: anyAnswers,
+  inner: anyAnswers,
+  depth: fc.integer({ min: 1, max: 2 }),
+  hooks: fc.oneof(fc.constant<HookAnswer[]>([]), anyHookAnswers),
+  journal: fc.record({
+    isSlow: fc.boolean(),
+    leases: fc.constantFrom(true, true, false),
+    isText: fc.boolean(),
+    fault: fc.constantFrom<Fault>("none", "none", "refused", "answer lost", "unread"),
+  }),
   refused: fc.nat(40),
   toolOrder: fc.constantFrom("by_effect", "sequential", "parallel"),
   followUps: fc.constantFrom("together", "one_by_one"),

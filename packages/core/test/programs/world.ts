@@ -11,18 +11,20 @@ import {
   subAgent,
   type Tool,
   textOf,
-  tool,
-  waitForAnswer,
 } from "@rondo/core";
-import { type SeenRequest, say, scripted } from "@rondo/testkit";
+import { type SeenRequest, say, scripted, usage } from "@rondo/testkit";
 import { Gates, hastyClock, turns } from "./gates.ts";
-import { type Program, type Step, turnOf } from "./moves.ts";
+import { Heard } from "./heard.ts";
+import { hooksOf } from "./hooks.ts";
+import { type Fault, type Program, type Step, turnOf } from "./moves.ts";
+import { toolsOf } from "./tools.ts";
 
 /** A method that was called, and how it ended. */
 interface Called {
   move: string;
-  session: Session;
-  outcome?: { error: unknown } | "resolved";
+  /** Absent: none of the objects. */
+  session: Session | undefined;
+  outcome?: { error: unknown } | "resolved" | "crashed";
 }
 
 /** A message that was sent. */
@@ -35,11 +37,27 @@ interface Sent {
 }
 
 /** After so many model calls there are only answers: every program comes to its end. */
-const lastCall = 14;
-const schema = { type: "object", properties: { n: { type: "number" } } } as const;
+const lastCall = 20;
 
 export const isA = (error: unknown, ...kinds: ErrorKind[]): boolean =>
   error instanceof RondoError && kinds.includes(error.kind);
+
+/** What one process has: when it ends, its journal refuses everything, and whatever waits never goes on. */
+class Life {
+  readonly gates = new Gates();
+  #isOver = false;
+
+  end(): void {
+    this.#isOver = true;
+  }
+
+  check(): void {
+    if (this.#isOver) throw new Error("this process is gone");
+  }
+}
+
+/** Whether it is the session, or one of its sub-agents; forks are others. */
+const isOfFamily = (id: string): boolean => id === "s" || id.startsWith("s:");
 
 export class World {
   readonly called: Called[] = [];
@@ -47,134 +65,123 @@ export class World {
   /** The keys of the calls that ran, as often as they ran. */
   readonly ran: string[] = [];
   readonly requests: SeenRequest[] = [];
-  readonly records: () => readonly LogRecord[];
+  /** What a listener of each object heard. */
+  readonly heard = new Map<Session, Heard>();
+  /** The records of a session. */
+  readonly records: (id: string) => readonly LogRecord[];
+  /** The session, its sub-agents' and theirs. */
+  readonly family: () => string[];
   /** The objects of the session, the newest last. */
   readonly sessions: Session[] = [];
   /** The objects of the session that could not write everything. */
-  readonly lost = new Set<Session>();
+  readonly lost = new Set<Session | undefined>();
   /** How many of the sent messages the conversation may lack, because it was cleared or compacted. */
   shortened = 0;
   readonly #program: Program;
-  readonly #journal: Journal;
-  readonly #gates = new Gates();
+  readonly #journal: (life: Life) => Journal;
+  #life = new Life();
   readonly #clock = hastyClock();
   #calls = 0;
   #forks = 0;
+  /** Between the first step and the end. */
+  #mayFail = false;
+  #hooks = 0;
 
   constructor(program: Program) {
     this.#program = program;
-    const memory = memoryJournal({ leases: true });
-    this.records = () => memory.read("s");
-    let groups = 0;
-    const isSlow = program.journal === "slow";
-    this.#journal = {
+    const { isSlow, leases, isText, fault } = program.journal;
+    const memory = memoryJournal({ leases });
+    this.records = (id) => memory.read(id);
+    this.family = () => memory.list().flatMap(({ id }) => (isOfFamily(id) ? [id] : []));
+    let times = 0;
+    /** Whether it is the one time that this fails. */
+    const fails = (what: Fault, id: string): boolean =>
+      this.#mayFail && what === fault && isOfFamily(id) && times++ === program.refused;
+    this.#journal = (life) => ({
       ...memory,
       append: (...group) => {
-        if (program.journal === "refuses once" && groups++ === program.refused)
-          throw new Error("the disk is full");
-        return isSlow ? this.#gates.pass().then(() => memory.append(...group)) : memory.append(...group);
+        const append = (): void => {
+          life.check();
+          if (fails("refused", group[0])) throw new Error("the disk is full");
+          const [id, seq, records, token] = group;
+          memory.append(
+            id,
+            seq,
+            isText ? (JSON.parse(JSON.stringify(records)) as LogRecord[]) : records,
+            token,
+          );
+          if (fails("answer lost", group[0])) throw new Error("the connection is lost");
+        };
+        return isSlow ? life.gates.pass().then(append) : append();
       },
-      read: (...what) => (isSlow ? turns(1).then(() => memory.read(...what)) : memory.read(...what)),
-    };
+      read: (...what) => {
+        const read = (): LogRecord[] => {
+          life.check();
+          if (fails("unread", what[0])) throw new Error("the disk does not answer");
+          return memory.read(...what);
+        };
+        return isSlow ? turns(1).then(read) : read();
+      },
+    });
   }
 
-  async open(takeOver: boolean = false): Promise<Session> {
-    const session = await this.agent().open("s", { takeOver });
-    this.sessions.push(session);
+  async open(takeOver: boolean = false, id: string = "s"): Promise<Session> {
+    const life = this.#life;
+    const session = await this.agent().open(id, { takeOver });
+    const heard = new Heard();
+    this.heard.set(session, heard);
+    session.subscribe((event) => heard.hear(event));
+    if (life === this.#life && id === "s") this.sessions.push(session);
     return session;
   }
 
-  agent(): Agent {
-    const { toolOrder, followUps } = this.#program;
-    const tools = this.#tools();
-    const helper = new Agent({ model: this.#model(), tools });
+  /** @param depth 0: of the session; 1: of its sub-agents; and so on */
+  agent(depth: number = 0): Agent {
+    const { toolOrder, followUps, hooks, depth: deepest } = this.#program;
+    const life = this.#life;
+    const tools = toolsOf(life.gates, this.ran);
+    const agent = depth < deepest ? [this.#helper(depth + 1)] : [];
     return new Agent({
-      model: this.#model(),
-      tools: [...tools, subAgent({ name: "helper", description: "Helps", agent: helper })],
-      journal: this.#journal,
+      model: this.#model(life, depth),
+      tools: [...tools, ...agent],
+      journal: this.#journal(life),
+      ...(hooks.length === 0 ? {} : { hooks: hooksOf(life.gates, () => hooks[this.#hooks++]) }),
       toolOrder,
       followUps,
       clock: this.#clock,
     });
   }
 
-  #model(): ReturnType<typeof scripted> {
+  #helper(depth: number): Tool {
+    return subAgent({ name: "helper", description: "Helps", agent: this.agent(depth) });
+  }
+
+  #model(life: Life, depth: number): ReturnType<typeof scripted> {
     return scripted(async (request) => {
       const number = this.#calls++;
       this.requests.push(request);
-      await this.#gates.pass();
-      const { answers } = this.#program;
-      return number < lastCall
-        ? turnOf(answers[number % answers.length] ?? "text", number)
-        : say(`answer ${number}, the last`);
+      await life.gates.pass();
+      const { answers, inner } = this.#program;
+      const list = depth === 0 ? answers : inner;
+      const turn =
+        number < lastCall
+          ? turnOf(list[number % list.length] ?? "text", number)
+          : say(`answer ${number}, the last`);
+      return [...[turn].flat(), usage({ inputTokens: 10 ** (depth % 3), outputTokens: 1 })];
     });
-  }
-
-  #tools(): Tool[] {
-    return [
-      tool({
-        name: "look",
-        description: "Looks",
-        inputSchema: schema,
-        effect: "read",
-        execute: async (_, { signal }) => {
-          await this.#gates.pass(signal);
-          return "seen";
-        },
-      }),
-      tool({
-        name: "save",
-        description: "Saves, whoever wants it to stop",
-        inputSchema: schema,
-        execute: async (_, { idempotencyKey }) => {
-          this.ran.push(idempotencyKey);
-          await this.#gates.pass();
-          return "saved";
-        },
-      }),
-      tool({
-        name: "press",
-        description: "Presses a button",
-        inputSchema: schema,
-        permission: "ask",
-        execute: (_, { idempotencyKey }) => {
-          this.ran.push(idempotencyKey);
-          return "pressed";
-        },
-      }),
-      tool({
-        name: "buy",
-        description: "Buys, once it knows how many",
-        inputSchema: schema,
-        execute: (_, { idempotencyKey }): unknown => {
-          this.ran.push(`${idempotencyKey}, until it asked`);
-          return waitForAnswer("How many?");
-        },
-        resume: (_, answer, { idempotencyKey }) => {
-          this.ran.push(idempotencyKey);
-          return `bought ${JSON.stringify(answer)}`;
-        },
-      }),
-      tool({
-        name: "boom",
-        description: "Throws",
-        inputSchema: schema,
-        effect: "read",
-        execute: () => {
-          throw new Error("boom");
-        },
-      }),
-    ];
   }
 
   /** Makes one step. What it starts is not waited for. */
   async step(step: Step): Promise<void> {
-    const session = this.sessions[step.nth % this.sessions.length] as Session;
-    try {
-      this.#move(session, step);
-    } catch (error) {
-      this.called.push({ move: step.move, session, outcome: { error } });
-    }
+    this.#mayFail = true;
+    const session = this.sessions[step.nth % this.sessions.length];
+    // After a crash it is not open again at once.
+    if (session !== undefined)
+      try {
+        this.#move(session, step);
+      } catch (error) {
+        this.called.push({ move: step.move, session, outcome: { error } });
+      }
     await turns(step.turns);
   }
 
@@ -195,15 +202,16 @@ export class World {
         call(session.approve(pending));
         break;
       case "clear":
-        this.shortened = this.sent.length;
-        call(session.clear());
+        call(this.#shortening(session.clear()));
         break;
       case "compact":
-        this.shortened = this.sent.length;
-        call(session.compact());
+        call(this.#shortening(session.compact()));
         break;
       case "continue":
         call(session.continue());
+        break;
+      case "crash":
+        this.crash();
         break;
       case "deny":
         call(session.deny(pending, "no"));
@@ -224,7 +232,7 @@ export class World {
         call(session.fork(`fork ${this.#forks++}`));
         break;
       case "let":
-        this.#gates.open(nth);
+        this.#life.gates.open(nth);
         break;
       case "open":
       case "takeOver":
@@ -241,14 +249,33 @@ export class World {
         break;
       case "stream":
         this.#send(session, async (text) => {
-          for await (const event of session.stream(() => session.send(text)))
-            if (event.type === "tool_start" && nth > 5) break;
+          const stream = session.stream(() => session.send(text));
+          for await (const event of stream) if (event.type === "tool_start" && nth > 5) break;
+          await stream.result;
         });
         break;
       case "withdraw":
         this.#withdraw(session, nth);
         break;
     }
+  }
+
+  /** Nothing of this life goes on; another begins. */
+  crash(): void {
+    this.#life.end();
+    this.#life = new Life();
+    for (const session of this.sessions.splice(0)) this.lost.add(session);
+    for (const called of this.called) called.outcome ??= "crashed";
+    this.#call("takeOver", undefined, this.open(true));
+  }
+
+  /** It may be done only when more was sent. */
+  async #shortening(what: Promise<unknown>): Promise<void> {
+    const shorten = (): void => {
+      this.shortened = this.sent.length;
+    };
+    shorten();
+    await what.finally(shorten);
   }
 
   #text(session: Session): string {
@@ -273,15 +300,15 @@ export class World {
     this.#call("withdraw", session, withdrawal);
   }
 
-  #call(move: string, session: Session, what: Promise<unknown>): Called {
+  #call(move: string, session: Session | undefined, what: Promise<unknown>): Called {
     const called: Called = { move, session };
     this.called.push(called);
     what.then(
       () => {
-        called.outcome = "resolved";
+        called.outcome ??= "resolved";
       },
       (error: unknown) => {
-        called.outcome = { error };
+        called.outcome ??= { error };
       },
     );
     return called;
@@ -297,25 +324,46 @@ export class World {
    * @throws Error if that does not happen
    */
   async end(): Promise<Session> {
-    for (let round = 0; round < 60; round += 1) {
-      await this.#until(() => this.isQuiet);
-      for (const session of this.sessions)
-        await this.#through(session.settled()).catch(() => this.lost.add(session));
+    await this.settled();
+    for (const session of this.sessions)
+      await this.through(session.settled()).catch(() => this.lost.add(session));
+    const session = await this.finish("s", this.sessions.length === 0);
+    this.mend();
+    return session;
+  }
+
+  /** From here on the journal does not fail. */
+  mend(): void {
+    this.#mayFail = false;
+  }
+
+  /** Resolves when everything that was called has settled. */
+  async settled(): Promise<void> {
+    await this.#until(() => this.isQuiet);
+  }
+
+  /** Answers whatever waits in a session that nobody uses, until it is idle. */
+  async finish(id: string, takeOver: boolean = false): Promise<Session> {
+    let status: string | undefined;
+    for (let round = 0; round < 60; round += 1)
       try {
-        const session = await this.#through(this.open());
-        if (session.status === "idle") return session;
+        const session = await this.through(this.open(takeOver, id));
+        status = session.status;
+        if (status === "idle") return session;
         const [waiting] = session.pending;
-        const isAsked = session.status === "parked" && waiting !== undefined;
-        await this.#through(isAsked ? session.answer(waiting.id, "the last") : session.resume());
+        const isAsked = status === "parked" && waiting !== undefined;
+        await this.through(isAsked ? session.answer(waiting.id, "the last") : session.resume());
       } catch (error) {
         // An object may still be ending its run, and the one group that is refused may be one of these.
         if (!isA(error, "storage", "conflict")) throw error;
+        await this.settled();
+        for (const session of this.sessions) await this.through(session.settled()).catch(() => {});
       }
-    }
-    throw new Error(`the session never becomes idle: it is ${this.sessions.at(-1)?.status}`);
+    throw new Error(`the session ${id} never becomes idle: it is ${status}`);
   }
 
-  async #through<Value>(what: Promise<Value>): Promise<Value> {
+  /** Lets everything go on until a promise settles. */
+  async through<Value>(what: Promise<Value>): Promise<Value> {
     let settled = false;
     const mark = (): void => {
       settled = true;
@@ -329,7 +377,7 @@ export class World {
   async #until(is: () => boolean): Promise<void> {
     for (let round = 0; round < 2000; round += 1) {
       if (is()) return;
-      this.#gates.openAll();
+      this.#life.gates.openAll();
       await turns(1);
     }
     const open = this.called.flatMap(({ move, outcome }) => (outcome === undefined ? [move] : []));
