@@ -55,7 +55,10 @@ export function keyOf(
     fuel,
     shadow.ended,
   ];
+  // What was spent is only looked at by a budget, and perhaps by a user's rule.
+  const countsSpend = rules.list.some(({ name }) => name === "budget" || toTheLetter?.has(name) === true);
   return JSON.stringify([past, run, rest], (name, value: unknown) => {
+    if (name === "spend" && !countsSpend) return undefined;
     if (name === "key" || name === "seq" || name === "id" || name === "startedAt")
       return value === undefined ? 0 : 1;
     if (name === "at" || name === "cancelledAt" || name === "notBefore")
