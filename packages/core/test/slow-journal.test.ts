@@ -146,30 +146,28 @@ test("while a group is being written no model is called and no tool runs, and al
 });
 
 describe("what is asked for while the model is busy", () => {
-  /** A session whose model is busy; its journal takes no group until it is let, and may refuse the next one. */
+  /** A session whose model is busy, and whose journal takes one group at a time from now on, or refuses the next one. */
   async function busy() {
     const memory = memoryJournal();
-    let gate: Promise<void> | undefined;
-    const journal: Journal = {
-      ...memory,
-      append: (...group) =>
-        gate === undefined ? memory.append(...group) : gate.then(() => memory.append(...group)),
-    };
+    const gates = new Gates();
+    const leaving = new AbortController();
+    let isGated = false;
+    const append: Journal["append"] = (...group) =>
+      isGated ? gates.pass(leaving.signal).then(() => memory.append(...group)) : memory.append(...group);
     const model = scripted([stall()]);
     const tools = [echo("press", { permission: "ask" })];
-    const session = await new Agent({ model, tools, journal, ...quick }).open("s");
+    const session = await new Agent({ model, tools, journal: { ...memory, append }, ...quick }).open("s");
     const running = session.send("go").catch(() => {});
     session.followUp("one", "m");
     await session.allow({ id: "old", tool: "press" });
     await expect.poll(() => model.calls).toBe(1);
     await turns(3);
-    const { promise, resolve, reject } = deferred();
-    gate = promise;
+    isGated = true;
     return {
       session,
       running,
-      let: resolve,
-      refuse: reject,
+      gates,
+      refuse: () => leaving.abort(new Error("the disk is full")),
       kept: () => memory.read("s").map(({ type }) => type),
     };
   }
@@ -181,27 +179,37 @@ describe("what is asked for while the model is busy", () => {
   };
 
   test.each(["withdrawn", "allowed", "revoked"] as const)("is %s once the journal has it", async (type) => {
-    const { session, running, kept, ...gate } = await busy();
+    const { session, running, gates, kept } = await busy();
     const before = kept().length;
+    // It is being written already.
+    session.followUp("two");
+    await turns(3);
     let had: string[] | undefined;
     const asking = asked[type](session).then(() => {
       had = kept().slice(before);
     });
+    await turns(3);
+    gates.open(0);
     await turns(20);
-    expect(had).toBeUndefined();
-    gate.let();
+    expect([had, kept().slice(before)]).toEqual([undefined, ["queued"]]);
+    gates.open(0);
     await asking;
-    expect(had).toContain(type);
+    expect(had).toEqual(["queued", type]);
     session.abort();
+    while (session.status === "running") {
+      gates.openAll();
+      await turns(1);
+    }
     await running;
   });
 
   test.each(["withdrawn", "allowed", "revoked"] as const)(
     "is not said to be %s if the journal refuses that",
     async (type) => {
-      const { session, running, kept, refuse } = await busy();
+      const { session, running, refuse, kept } = await busy();
       const asking = asked[type](session);
-      refuse(new Error("the disk is full"));
+      await turns(3);
+      refuse();
       await expect(asking).rejects.toThrow("the disk is full");
       await running;
       expect(kept().slice(-1)).not.toContain(type);

@@ -150,11 +150,8 @@ export class Driver {
 
   /** Resolves once a fact that is posted while the driver runs is durable; never if it cannot be. @param waits whether it is not appended yet */
   durable(waits: () => boolean): Promise<void> {
-    let end: number | undefined;
-    return this.#groups.reached(() => {
-      if (!waits()) end ??= this.#state.seq;
-      return end;
-    });
+    // What is appended is in the next group that is written, and while one is written nothing is appended.
+    return this.#groups.acknowledged(() => !waits());
   }
 
   /** Writes a result that arrives when the driver no longer runs, if that is still possible: nobody would see a rejection. */

@@ -20,8 +20,8 @@ export class Groups {
   #writing: Promise<void> | undefined;
   /** The last record that the journal has acknowledged, since `startAt`. */
   kept: LogRecord | undefined;
-  /** Called whenever the journal has acknowledged a group, until they return true. */
-  #watchers: (() => boolean)[] = [];
+  /** Called when the journal has acknowledged a group. */
+  readonly #watchers: (() => void)[] = [];
 
   constructor(journal: Shell["journal"], session: string, given: number) {
     this.#journal = journal;
@@ -69,7 +69,7 @@ export class Groups {
       const written = this.#journal.append(this.#session, expected, records);
       const took = (): void => {
         this.kept = records.at(-1);
-        if (this.#watchers.length > 0) this.#watchers = this.#watchers.filter((isDone) => !isDone());
+        for (const watch of this.#watchers.splice(0)) watch();
       };
       if (written !== undefined) return Promise.resolve(written).then(took, refused);
       took();
@@ -79,18 +79,14 @@ export class Groups {
     }
   }
 
-  /**
-   * Resolves once the journal has everything up to a position; never if it refuses that.
-   * @param position of the first record that need not be there; undefined as long as it is not known
-   */
-  reached(position: () => number | undefined): Promise<void> {
+  /** Resolves when the journal next acknowledges a group at a moment when something is the case. */
+  acknowledged(is: () => boolean): Promise<void> {
     return new Promise((resolve) => {
-      this.#watchers.push(() => {
-        const end = position();
-        const isThere = end !== undefined && this.kept !== undefined && this.kept.seq + 1 >= end;
-        if (isThere) resolve();
-        return isThere;
-      });
+      const watch = (): void => {
+        if (is()) resolve();
+        else this.#watchers.push(watch);
+      };
+      this.#watchers.push(watch);
     });
   }
 

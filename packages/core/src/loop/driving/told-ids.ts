@@ -29,7 +29,6 @@ export class ToldIds {
   readonly #taken: Names;
   readonly #seq: number;
   readonly #calls = new Map<number, Told>();
-  #last: Told | undefined;
   /** Arguments that came before the id and the name of their call, by its index. */
   #early: Map<number, string> | undefined;
   /** What is to be shown before the last piece: arguments that have waited. */
@@ -48,12 +47,8 @@ export class ToldIds {
   of(piece: Piece): string | undefined {
     const { index, id, name } = piece;
     this.waited = "";
-    const last = this.#last;
-    // Nearly every piece goes on with the call of the one before.
-    if (last?.index === index && last.wire === id && last.name === name) return last.id;
     const call = this.#calls.get(index) ?? this.#opened(piece);
     if (call === undefined) return undefined;
-    this.#last = call;
     if (id !== "") call.wire = id;
     if (name !== "") call.name = name;
     return call.id;
