@@ -137,7 +137,7 @@ class Trial {
   reopen(by: number): void {
     for (const [i, make] of this.#make.entries()) {
       const pair = this.objects[i] as [Journal, Journal];
-      pair[by]?.close?.();
+      void pair[by]?.close?.();
       pair[by] = make();
     }
     for (const lease of this.taken.filter((one) => one.by === by))

@@ -207,8 +207,8 @@ test.each(["memory", "jsonl", "sqlite"] as const)(
           try {
             await play(steps, [one, other]);
           } finally {
-            one.close?.();
-            other.close?.();
+            await one.close?.();
+            await other.close?.();
             rmSync(folder, { recursive: true, force: true });
           }
         },

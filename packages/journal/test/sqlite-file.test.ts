@@ -253,6 +253,23 @@ describe("a file that is not ours", () => {
   });
 });
 
+describe("a journal whose header names a version that never was", () => {
+  // One damaged byte makes a number of it from which every version would be migrated, one after the other.
+  it.each([0, -1, -1_056_964_607])("is refused as damaged, and stays as it is: %d", (version) => {
+    const file = made();
+    const raw = new DatabaseSync(file);
+    raw.exec(`PRAGMA user_version = ${version}`);
+    raw.close();
+    const before = bytesOf(folder);
+    for (const open of [() => sqliteJournal(file), () => sqliteJournal(file, { readOnly: true })]) {
+      const error = refusal(open);
+      expect(error.kind).toBe("storage");
+      expect(error.message).toContain(`${file}: it is damaged: its header names format ${version}`);
+    }
+    expect(bytesOf(folder)).toEqual(before);
+  });
+});
+
 describe("a journal of a newer version", () => {
   it("is refused and stays as it is: the file's own version", () => {
     const file = made();

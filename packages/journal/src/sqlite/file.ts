@@ -108,8 +108,14 @@ function cannot(path: string, mode: number): unknown {
   }
 }
 
-/** @throws RondoError `invalid_request` when the tables are newer than this code. */
+/** @throws RondoError `invalid_request` when the tables are newer than this code; `storage` when there never was such a version */
 export function checkVersion(file: string, version: number): void {
+  if (version < 1)
+    throw new RondoError(
+      "storage",
+      `cannot open the journal ${file}: it is damaged: its header names format ${version}, which there never was; ` +
+        "restore a copy of the file",
+    );
   if (version > tablesVersion)
     throw new RondoError(
       "invalid_request",
