@@ -1,116 +1,14 @@
 // A session behind `useChat`: the AI SDK's own client talks to it over HTTP.
 
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
-import type { ReadableStream as NodeStream } from "node:stream/web";
-import {
-  Agent,
-  type AgentOptions,
-  memoryJournal,
-  type Session,
-  subAgent,
-  type Tool,
-  textOf,
-  tool,
-  toolResult,
-  waitForAnswer,
-} from "@rondo/core";
-import { type Posted, type UiChunk, uiChunks, uiMessages, uiResponse } from "@rondo/core/ai-sdk-ui";
+import { Agent, memoryJournal, subAgent, textOf, tool, toolResult, waitForAnswer } from "@rondo/core";
+import { type UiChunk, uiChunks, uiMessages } from "@rondo/core/ai-sdk-ui";
 import { call, fail, hold, part, say, scripted, stall, type Turn, think } from "@rondo/testkit";
-import {
-  AbstractChat,
-  type ChatState,
-  type ChatStatus,
-  DefaultChatTransport,
-  isToolUIPart,
-  type UIMessage,
-  type UIMessageChunk,
-  validateUIMessages,
-} from "ai";
+import { isToolUIPart, type UIMessage, type UIMessageChunk, validateUIMessages } from "ai";
 import { afterEach, describe, expect, test } from "vitest";
+import { closeServers, Page, serve } from "./ai-sdk-ui/page.ts";
 import { echo, quick } from "./support.ts";
 
-/** What `useChat` keeps in React's state. */
-class PageState implements ChatState<UIMessage> {
-  status: ChatStatus = "ready";
-  error: Error | undefined;
-  messages: UIMessage[];
-
-  constructor(messages: UIMessage[]) {
-    this.messages = messages;
-  }
-
-  pushMessage = (message: UIMessage): void => void this.messages.push(message);
-  popMessage = (): void => void this.messages.pop();
-  replaceMessage = (index: number, message: UIMessage): void => void this.messages.splice(index, 1, message);
-  snapshot = <T>(value: T): T => structuredClone(value);
-}
-
-class Page extends AbstractChat<UIMessage> {
-  constructor(api: string, id = "chat", messages: UIMessage[] = []) {
-    super({ id, transport: new DefaultChatTransport({ api }), state: new PageState(messages) });
-  }
-
-  /** The last message in short. */
-  get shown(): string[] {
-    return (this.messages.at(-1)?.parts ?? []).map((one) => {
-      if (isToolUIPart(one)) return `${one.type} ${one.state}`;
-      if (one.type === "text" || one.type === "reasoning") return `${one.type}: ${one.text}`;
-      return one.type;
-    });
-  }
-}
-
-const open: Server[] = [];
-afterEach(() => {
-  for (const server of open.splice(0)) server.close();
-});
-
-interface Served {
-  agent: Agent;
-  api: string;
-  session(): Promise<Session>;
-  /** How runs of the chat have ended. */
-  ends(): string[];
-}
-
-/** Serves an agent's sessions to pages, as the guide does. */
-async function serve(
-  turns: readonly Turn[],
-  tools: readonly Tool[] = [],
-  options: Partial<AgentOptions> & Parameters<typeof uiResponse>[2] = {},
-): Promise<Served> {
-  const { clientTools, metadata, errorText, version, outlivesPage, ...more } = options;
-  const journal = memoryJournal();
-  const agent = new Agent({
-    model: scripted(turns, { usage: { inputTokens: 7, outputTokens: 2 } }),
-    tools: [...tools],
-    journal,
-    ...quick,
-    ...more,
-  });
-  const response = { clientTools, metadata, errorText, version, outlivesPage };
-  const server = createServer(async (request, answer) => {
-    const posted = JSON.parse(await new Response(Readable.toWeb(request) as never).text()) as Posted;
-    const session = await agent.open(posted.id);
-    const given = Object.fromEntries(Object.entries(response).filter(([, value]) => value !== undefined));
-    const { status, headers, body } = uiResponse(session, posted, given);
-    answer.writeHead(status, Object.fromEntries(headers));
-    await pipeline(Readable.fromWeb(body as unknown as NodeStream), answer).catch(() => {});
-  });
-  open.push(server);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  return {
-    agent,
-    api: `http://127.0.0.1:${port}/chat`,
-    session: () => agent.open("chat"),
-    ends: () =>
-      journal.read("chat").flatMap((record) => (record.type === "run_ended" ? [record.end.reason] : [])),
-  };
-}
+afterEach(closeServers);
 
 const refund = echo("refund", { permission: "ask", execute: () => "paid back", effect: "write" });
 
@@ -298,6 +196,23 @@ describe("a page", () => {
     const told = new Page(open.api);
     await told.sendMessage({ text: "go" });
     expect(told.error?.message).toMatch(/^Sorry: \d+$/);
+  });
+
+  test("whose message got no answer sends the next one: both are read, and can be edited", async () => {
+    const { api, session } = await serve([
+      fail("auth"),
+      fail("auth"),
+      say("I read both."),
+      say("I read the third."),
+    ]);
+    const page = new Page(api);
+    for (const text of ["one", "two", "three"]) await page.sendMessage({ text });
+    expect(page.shown.at(-1)).toBe("text: I read both.");
+    const texts = async (): Promise<string[]> => (await session()).messages.map(textOf);
+    expect(await texts()).toEqual(["one", "two", "three", "I read both."]);
+    const last = page.messages.findLast(({ role }) => role === "user");
+    await page.sendMessage({ text: "else", messageId: last?.id ?? "" });
+    expect(await texts()).toEqual(["one", "two", "else", "I read the third."]);
   });
 
   test("stops the run", async () => {

@@ -80,7 +80,7 @@ export async function takeTurn<Output>(
   if (session.status === "parked") return instead(session, last);
   const isIdle = session.status === "idle";
   // A message that is posted again has the same id, and is dropped.
-  session.followUp(contentOf(last), last.id);
+  session.steer(contentOf(last), last.id);
   await session.settled();
   if (!isQueued(session, last)) return result;
   return isIdle ? session.continue() : session.resume();
