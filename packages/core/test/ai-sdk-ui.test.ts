@@ -1,7 +1,7 @@
 // A session behind `useChat`: the AI SDK's own client talks to it over HTTP.
 
 import { Agent, memoryJournal, subAgent, textOf, tool, toolResult, waitForAnswer } from "@rondo/core";
-import { type UiChunk, uiChunks, uiMessages } from "@rondo/core/ai-sdk-ui";
+import { takeTurn, type UiChunk, uiChunks, uiMessages } from "@rondo/core/ai-sdk-ui";
 import { call, fail, hold, part, say, scripted, stall, type Turn, think } from "@rondo/testkit";
 import { isToolUIPart, type UIMessage, type UIMessageChunk, validateUIMessages } from "ai";
 import { afterEach, describe, expect, test } from "vitest";
@@ -379,6 +379,19 @@ describe("a page that is loaded again", () => {
       { type: "data-question", data: "How many?" },
     ]);
   });
+});
+
+test("a message to a run that ends without reading it starts the next one", async () => {
+  const stalled = stall();
+  const session = await new Agent({ model: scripted([stalled, say("I read both.")]), ...quick }).open("s");
+  const running = session.send("one");
+  await stalled.reached;
+  const parts = [{ type: "text", text: "two" }];
+  const turn = takeTurn(session, { id: "s", messages: [{ id: "m", role: "user", parts }] });
+  session.abort("enough");
+  await running;
+  expect((await turn)?.text).toBe("I read both.");
+  expect(session.messages.map(textOf)).toEqual(["one", "two", "I read both."]);
 });
 
 describe("the chunks", () => {

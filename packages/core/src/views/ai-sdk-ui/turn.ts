@@ -76,14 +76,7 @@ export async function takeTurn<Output>(
     else if (isPages && answer.state === "output-error")
       result = await session.answer(call.id, new Error(answer.errorText));
   }
-  if (last?.role !== "user") return result;
-  if (session.status === "parked") return instead(session, last);
-  const isIdle = session.status === "idle";
-  // A message that is posted again has the same id, and is dropped.
-  session.steer(contentOf(last), last.id);
-  await session.settled();
-  if (!isQueued(session, last)) return result;
-  return isIdle ? session.continue() : session.resume();
+  return last?.role === "user" ? ((await say(session, last)) ?? result) : result;
 }
 
 /** Whether the page changes what it had posted before: by an edited message, or by asking again. */
@@ -95,17 +88,22 @@ export const isRewrite = ({ messages, trigger, messageId }: Posted): boolean => 
 const isQueued = <Output>({ queued }: Session<Output>, message: PostedMessage): boolean =>
   queued.some(({ id }) => id === message.id);
 
-/** Whoever writes instead of pressing a button has not approved: what waits is denied, or answered with the message, which the model reads next. */
-async function instead<Output>(
+/**
+ * Says the user's message. Whoever writes instead of pressing a button has not approved: what waits is denied, or answered with the
+ * message, which the model reads next. A message that is posted again has the same id, and is dropped.
+ */
+async function say<Output>(
   session: Session<Output>,
   message: PostedMessage,
 ): Promise<RunResult<Output> | undefined> {
+  const isInstead = session.status === "parked";
   session.steer(contentOf(message), message.id);
   await session.settled();
   let result: RunResult<Output> | undefined;
   while (isQueued(session, message)) {
-    const [call] = session.pending;
-    if (call === undefined) return session.resume();
+    const call = isInstead ? session.pending[0] : undefined;
+    // The run may have ended without reading it.
+    if (call === undefined) return session.status === "idle" ? session.continue() : session.resume();
     result = await (call.question === undefined
       ? session.deny(call.id, "The user wrote a message instead.")
       : session.answer(call.id, textIn(message)));
