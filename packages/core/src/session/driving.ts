@@ -188,10 +188,7 @@ export class Driving<Output> {
   async store(fact: Fact): Promise<void> {
     const drive = this.#drive;
     // What fails with the drive is written after it, if it can be.
-    const over = drive?.result.then(
-      () => {},
-      () => {},
-    );
+    const over = drive?.result.catch(() => {});
     this.post(fact);
     if (over !== undefined)
       await Promise.race([this.#driver.durable(() => this.unwritten.includes(fact)), over]);

@@ -5,6 +5,8 @@
 // one before it is recorded. Calls of which nothing was shown get theirs where the answer is folded (`folding/turn.ts`).
 
 import { type AssistantMessage, callsOf, type ToolCallPart } from "../../message.ts";
+import type { ModelEvent } from "../../model.ts";
+import { madeUpId } from "../call-id.ts";
 import type { Names } from "../log.ts";
 
 /** A call of which something arrived. */
@@ -18,12 +20,7 @@ interface Told {
 }
 
 /** A piece of a call, as a model emits it. */
-interface Piece {
-  index: number;
-  id: string;
-  name: string;
-  delta: string;
-}
+type Piece = Omit<Extract<ModelEvent, { type: "tool_args_delta" }>, "type">;
 
 export class ToldIds {
   readonly #taken: Names;
@@ -67,7 +64,7 @@ export class ToldIds {
 
   #begin(index: number, wire: string): Told {
     const isFree = wire !== "" && !this.#taken.has(wire) && this.#firstWith(wire) === undefined;
-    const id = isFree ? wire : `${wire || "call"}_${this.#seq}_${this.#calls.size}`;
+    const id = isFree ? wire : madeUpId(wire, this.#seq, this.#calls.size);
     const call: Told = { index, id, wire, name: "" };
     this.#calls.set(index, call);
     return call;

@@ -6,6 +6,7 @@ import { foldLedger } from "../../context/compact/ledger.ts";
 import { countedWith, leastTokens } from "../../context/estimate.ts";
 import type { AssistantMessage, ToolMessage } from "../../message.ts";
 import { answerTextOf, callsOf, tokensOf } from "../../message.ts";
+import { madeUpId } from "../call-id.ts";
 import type { Names } from "../log.ts";
 import { toolNamed } from "../offered-tools.ts";
 import type { Because, CallKey, CallResult, Follows, RecordOf } from "../records.ts";
@@ -80,7 +81,7 @@ function withUniqueIds(
   const content = message.content.map((part) => {
     if (part.type !== "tool_call") return part;
     const isUnique = part.id !== "" && !names.has(part.id);
-    const id = isUnique ? part.id : `${part.id || "call"}_${seq}_${calls}`;
+    const id = isUnique ? part.id : madeUpId(part.id, seq, calls);
     names = names.add(id);
     calls += 1;
     changed ||= !isUnique;

@@ -126,8 +126,10 @@ class Chunks {
     { step, index, text: delta }: { step: number; index: number; text: string },
   ): void {
     const id = `${step}.${index}`;
-    if (!this.#open.has(id)) this.#write({ type: `${kind}-start`, id });
-    this.#open.set(id, kind);
+    if (!this.#open.has(id)) {
+      this.#open.set(id, kind);
+      this.#write({ type: `${kind}-start`, id });
+    }
     this.#write({ type: `${kind}-delta`, id, delta });
   }
 
