@@ -7,19 +7,23 @@ import { pointed } from "../schema/pointer.ts";
 
 /** Keywords whose values are data. */
 const data: ReadonlySet<string> = new Set(["const", "enum", "default", "examples", "required"]);
+/** Keywords whose values are schemas by name: a member may be named like a keyword. */
+const byName: ReadonlySet<string> = new Set(["properties", "patternProperties", "$defs", "definitions"]);
 
 /** Whether a reference in the schema leads back to something that contains it. */
 export const isRecursive: (schema: JsonObject) => boolean = oncePer<JsonObject, boolean>((root) => {
   const around = new Set<Json>();
   const done = new Set<Json>();
-  const leadsBack = (node: Json): boolean => {
+  const leadsBack = (node: Json, areNames = false): boolean => {
     if (typeof node !== "object" || node === null || done.has(node)) return false;
     if (around.has(node)) return true;
     around.add(node);
     const target = isObject(node) && typeof node.$ref === "string" ? pointed(root, node.$ref) : undefined;
     const found =
       (target !== undefined && leadsBack(target)) ||
-      Object.entries(node).some(([word, inner]) => !data.has(word) && leadsBack(inner));
+      Object.entries(node).some(
+        ([word, inner]) => (areNames || !data.has(word)) && leadsBack(inner, !areNames && byName.has(word)),
+      );
     around.delete(node);
     done.add(node);
     return found;
