@@ -18,7 +18,7 @@ export interface ContestCommand {
   scenarios: readonly string[];
   /** Default: all. */
   subjects: readonly string[] | undefined;
-  /** Rounds. Default: 5. */
+  /** Rounds, three times as many where cells are short. Default: 5. */
   runs: number | undefined;
   /** Rounds in which peers take part. Default: 2. */
   peerRuns: number | undefined;
