@@ -3,12 +3,8 @@
 import { isObject } from "../json/object.ts";
 import type { Json, JsonObject } from "../message.ts";
 import { oncePer } from "../once-per.ts";
+import { dataWords, schemasByName } from "../schema/keywords.ts";
 import { pointed } from "../schema/pointer.ts";
-
-/** Keywords whose values are data. */
-const data: ReadonlySet<string> = new Set(["const", "enum", "default", "examples", "required"]);
-/** Keywords whose values are schemas by name: a member may be named like a keyword. */
-const byName: ReadonlySet<string> = new Set(["properties", "patternProperties", "$defs", "definitions"]);
 
 /** Whether a reference in the schema leads back to something that contains it. */
 export const isRecursive: (schema: JsonObject) => boolean = oncePer<JsonObject, boolean>((root) => {
@@ -22,7 +18,8 @@ export const isRecursive: (schema: JsonObject) => boolean = oncePer<JsonObject, 
     const found =
       (target !== undefined && leadsBack(target)) ||
       Object.entries(node).some(
-        ([word, inner]) => (areNames || !data.has(word)) && leadsBack(inner, !areNames && byName.has(word)),
+        ([word, inner]) =>
+          (areNames || !dataWords.has(word)) && leadsBack(inner, !areNames && schemasByName.has(word)),
       );
     around.delete(node);
     done.add(node);

@@ -7,7 +7,7 @@ import { jsonIn } from "../json/in-text.ts";
 import { isObject } from "../json/object.ts";
 import type { Json, JsonObject } from "../message.ts";
 import { oncePer } from "../once-per.ts";
-import { schemasByName } from "../schema/keywords.ts";
+import { dataWords, schemasByName } from "../schema/keywords.ts";
 
 const wrapperOf = oncePer(wrap);
 const wrappers = new WeakSet<JsonObject>();
@@ -40,7 +40,7 @@ function wrap(schema: JsonObject): JsonObject {
     if (Array.isArray(node)) return node.map(led);
     if (!isObject(node)) return node;
     return eachOf(node, (one, word) => {
-      if (data.has(word)) return one;
+      if (dataWords.has(word)) return one;
       if (schemasByName.has(word)) return ledByName(one);
       if (word !== "$ref" || typeof one !== "string" || !intoTheWhole.test(one)) return led(one);
       moved = true;
@@ -61,9 +61,6 @@ function wrap(schema: JsonObject): JsonObject {
   });
   return moved ? around({ $ref: `#/$defs/${name}` }, { ...defs, [name]: value }) : around(value, defs);
 }
-
-/** Keywords whose values are not schemas. */
-const data: ReadonlySet<string> = new Set(["const", "enum", "default", "examples"]);
 
 /** A reference to the schema itself, or to a place in it; its definitions stay where they are. */
 const intoTheWhole = /^#(?!\/(?:\$defs|definitions)\/)(?:\/|$)/;

@@ -1,4 +1,4 @@
-// The room of a schema's keywords: the valid types, and the keywords that contain schemas, by how they contain them.
+// The room of a schema's keywords: the valid types, the keywords that contain schemas, by how they contain them, and those that contain data.
 
 /** The valid values of `type`. */
 export const typeWords: ReadonlySet<unknown> = new Set(
@@ -22,3 +22,6 @@ export const schemasByName: ReadonlySet<string> = new Set([
   "definitions",
   "dependentSchemas",
 ]);
+
+/** Values that only look like schemas. */
+export const dataWords: ReadonlySet<string> = new Set(["const", "enum", "default", "examples"]);
