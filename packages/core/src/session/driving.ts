@@ -95,9 +95,9 @@ export class Driving<Output> {
     return this.#driver.brought(call, result);
   }
 
-  /** How long the session was after the last record that was written here; 0 if none was. */
+  /** How many records the journal has for certain: those that were read, or written here. */
   get kept(): number {
-    return (this.#driver.written?.seq ?? -1) + 1;
+    return Math.max(this.#known.seq, (this.#driver.written?.seq ?? -1) + 1);
   }
 
   /** Set if the journal failed, so that nothing more can be stored. Not set for a conflict: then the other writer's records are read. */

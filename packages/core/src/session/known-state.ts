@@ -30,6 +30,11 @@ export class KnownState {
     this.#reader = new RecordReader(parts.journal, parts.id);
   }
 
+  /** How many records were read. */
+  get seq(): number {
+    return this.#state.seq;
+  }
+
   /**
    * The session including records written since the last time; a promise only if the journal returns one.
    * @param written the last record that was written here, if one was: it is among those
