@@ -7,7 +7,7 @@ import type { RunResult } from "../../result.ts";
 import type { Session } from "../../session.ts";
 import { kindOf, type UiChunksOptions, uiChunks } from "./chunks.ts";
 import type { Posted, UiChunk } from "./shapes.ts";
-import { checkPosted, isRewrite, type TurnOptions, takeTurn } from "./turn.ts";
+import { checkPosted, isRewrite, type TurnOptions, takeChecked } from "./turn.ts";
 
 export interface UiResponseOptions<Output> extends TurnOptions, Omit<UiChunksOptions, "pending"> {
   /** The request's signal. When it fires, the page has left. So it has when the response's body is cancelled. */
@@ -26,7 +26,7 @@ const headers = {
 };
 
 /**
- * Answers a request of `useChat`: does what was posted ({@link takeTurn}), and streams what happens. Check before that the session is
+ * Answers a request of `useChat`: does what was posted (`takeTurn`), and streams what happens. Check before that the session is
  * this user's: its id comes from the page.
  */
 export function uiResponse<Output>(
@@ -53,7 +53,7 @@ export function uiResponse<Output>(
         signal?.throwIfAborted();
         checkPosted(posted);
         stop = session.subscribe(listener(session, posted, options, write));
-        const result = await takeTurn(session, posted, options);
+        const result = await takeChecked(session, posted, options);
         const more = result !== undefined && metadata !== undefined;
         write({ type: "finish", ...(more ? { messageMetadata: metadata(result) } : {}) });
       } catch (thrown) {

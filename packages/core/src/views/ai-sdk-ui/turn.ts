@@ -56,9 +56,18 @@ interface Answer {
 export async function takeTurn<Output>(
   session: Session<Output>,
   posted: Posted,
-  { clientTools = [] }: TurnOptions = {},
+  options: TurnOptions = {},
 ): Promise<RunResult<Output> | undefined> {
   checkPosted(posted);
+  return takeChecked(session, posted, options);
+}
+
+/** {@link takeTurn} with a body that has been checked. */
+export async function takeChecked<Output>(
+  session: Session<Output>,
+  posted: Posted,
+  { clientTools = [] }: TurnOptions,
+): Promise<RunResult<Output> | undefined> {
   const { messages, trigger } = posted;
   const last = messages.at(-1);
   if (isRewrite(posted)) return rewrite(session, messages, trigger !== "regenerate-message");
