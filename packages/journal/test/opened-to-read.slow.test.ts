@@ -60,7 +60,13 @@ describe.each(kinds)("a journal that is opened to be read only (%s)", (_, name, 
     const place = join(folder, "sessions", name);
     const writer = open(place);
     const model = scripted([say("It is done."), call("ask"), call("ask")]);
-    const ask = tool({ name: "ask", description: "Asks", inputSchema: {}, permission: "ask", execute: () => "yes" });
+    const ask = tool({
+      name: "ask",
+      description: "Asks",
+      inputSchema: {},
+      permission: "ask",
+      execute: () => "yes",
+    });
     const agent = new Agent({ model, tools: [ask], journal: writer });
     await agent.run("work", { session: "over" });
     await agent.run("work", { session: "parked" });
@@ -69,7 +75,9 @@ describe.each(kinds)("a journal that is opened to be read only (%s)", (_, name, 
     expect((await reader.open("over")).result?.text).toBe("It is done.");
     await expect(reader.open("parked")).rejects.toMatchObject({
       kind: "invalid_request",
-      message: expect.stringMatching(/opened to be read only.*; read\(\) or follow\(\) the records of a session with an open run$/),
+      message: expect.stringMatching(
+        /opened to be read only.*; read\(\) or follow\(\) the records of a session with an open run$/,
+      ),
     });
     journal.close();
     writer.close();
