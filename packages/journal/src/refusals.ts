@@ -10,12 +10,15 @@ export function refusals(
   journal: string,
   why: string,
 ): Record<"append" | "lease" | "delete" | "put" | "deleteTexts", () => never> {
-  const refuse = (doing: string) => (): never => {
-    throw new RondoError("invalid_request", `cannot ${doing} the journal ${journal}: ${why}`);
-  };
+  const refuse =
+    (doing: string, instead = "") =>
+    (): never => {
+      throw new RondoError("invalid_request", `cannot ${doing} the journal ${journal}: ${why}${instead}`);
+    };
   return {
     append: refuse("append to"),
-    lease: refuse("take a lease in"),
+    // An agent asks for one when it opens a session with an open run.
+    lease: refuse("take a lease in", "; read() or follow() the records of a session with an open run"),
     delete: refuse("delete from"),
     put: refuse("keep a text in"),
     deleteTexts: refuse("delete texts in"),

@@ -4,8 +4,9 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Agent, tool } from "@rondo/core";
 import { jsonlJournal, sqliteJournal } from "@rondo/journal";
-import { sampleRecords } from "@rondo/testkit";
+import { call, sampleRecords, say, scripted } from "@rondo/testkit";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ended, programArgs, start } from "./programs.ts";
 import { refusal } from "./refusal.ts";
@@ -52,6 +53,33 @@ describe.each(kinds)("a journal that is opened to be read only (%s)", (_, name, 
     await expect((async () => journal.blobs.delete("s"))()).rejects.toThrow("opened to be read only");
     journal.close();
     expect(refusal(() => journal.list()).message).toContain("is closed");
+    writer.close();
+  });
+
+  it("opens a session whose run is over, and says how one with an open run is read", async () => {
+    const place = join(folder, "sessions", name);
+    const writer = open(place);
+    const model = scripted([say("It is done."), call("ask"), call("ask")]);
+    const ask = tool({
+      name: "ask",
+      description: "Asks",
+      inputSchema: {},
+      permission: "ask",
+      execute: () => "yes",
+    });
+    const agent = new Agent({ model, tools: [ask], journal: writer });
+    await agent.run("work", { session: "over" });
+    await agent.run("work", { session: "parked" });
+    const journal = open(place, { readOnly: true });
+    const reader = new Agent({ model, tools: [ask], journal });
+    expect((await reader.open("over")).result?.text).toBe("It is done.");
+    await expect(reader.open("parked")).rejects.toMatchObject({
+      kind: "invalid_request",
+      message: expect.stringMatching(
+        /opened to be read only.*; read\(\) or follow\(\) the records of a session with an open run$/,
+      ),
+    });
+    journal.close();
     writer.close();
   });
 

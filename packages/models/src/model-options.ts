@@ -106,13 +106,17 @@ export interface ModelOptions extends ProviderOptions {
   send?: Send;
 }
 
+/** A model, in words, for errors: by its provider alone if what was given as its name is none. */
+export const modelText = (provider: string, name: unknown): string =>
+  typeof name === "string" && name !== "" ? `${provider}/${name}` : provider;
+
 /**
  * The options with the provider's defaults beneath the user's own members. The user's are checked before they are merged:
  * in a spread, a text would become an object of its letters.
  * @throws RondoError `invalid_request` naming the model and the option that cannot be used; it never shows a key
  */
 export function checkedOptions(given: ModelOptions): ModelOptions {
-  checkGiven(modelOptions, given, `${given.provider}/${given.model}`);
+  checkGiven(modelOptions, given, modelText(given.provider, given.model));
   const { defaults, ...own } = given;
   if (defaults === undefined) return own;
   const { headers, facts, compat } = defaults;

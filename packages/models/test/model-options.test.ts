@@ -71,6 +71,17 @@ test.each<[Record<string, unknown>, string]>([
   expect(wordsOf(() => openai("m", given as never))).toContain(words);
 });
 
+test.each([
+  [{ model: "m" }, "an object"],
+  [undefined, "undefined"],
+  ["", '""'],
+])("what is given as a model's name and is none is not told as one: %j", (given, words) => {
+  expect(wordsOf(() => openai(given as never))).toBe(`openai: option model: a name is needed, not ${words}`);
+  expect(wordsOf(() => azure(given as never, { endpoint: "https://x.example" }))).toMatch(
+    /^azure: option model: /,
+  );
+});
+
 test("every provider checks them", () => {
   const wrong = { baseUrl: "https://x" } as never;
   const said = [

@@ -5,7 +5,7 @@ import { checkGiven, membersOf, oneOf, text } from "@rondo/core/checks";
 import { compatibleServers, compatOf } from "../compat/choose.ts";
 import { fromEnvironment, processEnvironment } from "../credentials.ts";
 import { createModel } from "../http-model.ts";
-import type { ProviderOptions } from "../model-options.ts";
+import { modelText, type ProviderOptions } from "../model-options.ts";
 import { bearer, keyHeader } from "../request-head.ts";
 import { openaiChat, openaiResponses } from "./codecs.ts";
 import { keyIn } from "./environment-key.ts";
@@ -25,14 +25,14 @@ const ownChecks = membersOf<Pick<AzureOptions, "endpoint" | "protocol">>({
 /** A deployment on Azure, over its `v1` API. `apiKey` is the resource's key; for Entra ID tokens use `credentials`. */
 export function azure(deployment: string, options: AzureOptions = {}): Model {
   const { endpoint, protocol = "responses", ...rest } = options;
-  checkGiven(ownChecks, { endpoint, protocol }, `azure/${deployment}`);
+  checkGiven(ownChecks, { endpoint, protocol }, modelText("azure", deployment));
   const resource = endpoint ?? fromEnvironment(processEnvironment(), ["AZURE_OPENAI_ENDPOINT"]);
   const baseURL =
     rest.baseURL ?? (resource && `${resource.replace(/\/*$|\/openai(?:\/v1)?\/*$/i, "")}/openai/v1`);
   if (!baseURL)
     throw new RondoError(
       "invalid_request",
-      `azure/${deployment} needs its resource: pass endpoint, or set AZURE_OPENAI_ENDPOINT`,
+      `${modelText("azure", deployment)} needs its resource: pass endpoint, or set AZURE_OPENAI_ENDPOINT`,
     );
   // A callback returns Entra ID tokens; an option or a variable holds the resource's key.
   const authorize = rest.credentials === undefined ? keyHeader("api-key") : bearer;

@@ -16,7 +16,7 @@ import {
 import { checkGiven, count, either, flag, membersOf, number, oneOf, text } from "@rondo/core/checks";
 import { type Environment, fromEnvironment, processEnvironment } from "../credentials.ts";
 import { createModel } from "../http-model.ts";
-import type { ProviderOptions } from "../model-options.ts";
+import { modelText, type ProviderOptions } from "../model-options.ts";
 import { neutralTokens } from "../prompted/control-tokens.ts";
 import { nativeOrPrompted } from "../prompted/fallback.ts";
 import { withoutLeakedCalls } from "../prompted/leaked.ts";
@@ -98,7 +98,7 @@ class OllamaModel implements Model {
     const { toolProtocol, prompted, contextSize, keepAlive, format, neutralise, onPromptCut, ...rest } =
       options;
     const own = { toolProtocol, contextSize, keepAlive, format, neutralise, onPromptCut };
-    checkGiven(ownChecks, own, `ollama/${name}`);
+    checkGiven(ownChecks, own, modelText("ollama", name));
     const numCtx = contextSize ?? rest.facts?.contextWindow;
     const baseURL = (rest.baseURL ?? ollamaURL()).replace(/\/(?:v1|api)\/*$/, "");
     const wire = createModel({
