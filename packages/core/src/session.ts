@@ -17,10 +17,10 @@ import { shown } from "./json/copy.ts";
 import type { ParentFacts, Spent } from "./loop/child-facts.ts";
 import { spentInSession } from "./loop/children.ts";
 import { nextOrEnd } from "./loop/driving/next-or-end.ts";
-import { type CodeChange, type Fact, formatVersion, type Lane, type LogRecord } from "./loop/records.ts";
+import { type CodeChange, type Fact, formatVersion, type LogRecord } from "./loop/records.ts";
 import { accountOf } from "./loop/request/window.ts";
 import { isOpen, type Queued, type State } from "./loop/state.ts";
-import type { JsonObject, Message, TextPart } from "./message.ts";
+import { type JsonObject, type Message, type TextPart, textOf } from "./message.ts";
 import type { RunResult } from "./result.ts";
 import type { Grant, HeldGrant } from "./rules/grants.ts";
 import type { Always } from "./session/always-grant.ts";
@@ -44,11 +44,17 @@ import { hasRun, isAborting } from "./session/open-run.ts";
 import { aboutOf, idsOf, type SessionParts } from "./session/parts.ts";
 import { type Replay, replay } from "./session/replay.ts";
 import { streamed } from "./session/streamed.ts";
+import { haveRead } from "./session/tell.ts";
 import { isWithdrawn, waitingMessages } from "./session/waiting-messages.ts";
 import { type RunStream, runStream } from "./stream.ts";
 
 /** `idle`: no run is active. `running`: this object drives one. `parked`: a run waits for an approval or an answer, requested by this process or another. `interrupted`: a run could continue, and this object does not drive it (its process died, it was drained, a grant now covers the call it waited for, or a message came that skips that call); `resume` continues it, unless another object or process drives it after all. */
 export type SessionStatus = "idle" | "running" | "parked" | "interrupted";
+
+type QueuedFact = Fact & { type: "queued" };
+
+/** What a message may be: a text, or parts (text, files). */
+type Said = string | readonly (TextPart | FileInput)[];
 
 export class Session<Output = unknown> {
   readonly id: string;
@@ -224,13 +230,29 @@ export class Session<Output = unknown> {
    * journal has the message: during a run it is written as soon as the loop gets to it; otherwise `settled()` resolves when it is.
    * @param id default: a new one; a second message with the same id is dropped
    */
-  steer(message: string | readonly (TextPart | FileInput)[], id?: string): void {
-    this.#queue("steer", message, id);
+  steer(message: Said, id?: string): void {
+    this.#driving.post(this.#message("steer", message, id));
   }
 
   /** Queues more work: delivered once, when the run would end; after its end, when the next run would. Written like a message of `steer`. */
-  followUp(message: string | readonly (TextPart | FileInput)[], id?: string): void {
-    this.#queue("follow_up", message, id);
+  followUp(message: Said, id?: string): void {
+    this.#driving.post(this.#message("followUp", message, id));
+  }
+
+  /**
+   * Tells the session something, whatever it is doing: the message starts a run, or goes into the active one. Where a run waits for a
+   * person it takes the place of the answer: the calls that wait are denied, or a question is answered with it.
+   * Resolves when the run that reads it has ended or parked.
+   * @param id default: a new one; a second message with the same id is dropped
+   */
+  async tell(message: Said, id?: string): Promise<RunResult<Output>> {
+    const looking = this.#driving.lookAgain();
+    if (looking !== undefined) await looking;
+    const came = this.status;
+    const fact = this.#message("tell", message, id);
+    this.#driving.post(fact);
+    const waits = (): boolean => this.queued.some((one) => one.id === fact.id);
+    return haveRead<Output>(this, { text: textOf(fact.message), came, waits });
   }
 
   /** Messages that wait to be delivered, oldest first. */
@@ -407,10 +429,12 @@ export class Session<Output = unknown> {
     }, signal);
   }
 
-  #queue(lane: Lane, message: string | readonly (TextPart | FileInput)[], id: string | undefined): void {
-    checkGiven(newIdArgument, { id }, lane === "steer" ? "steer" : "followUp");
+  /** A message, as a fact. @param method the method's name, for errors */
+  #message(method: "steer" | "followUp" | "tell", message: Said, id: string | undefined): QueuedFact {
+    checkGiven(newIdArgument, { id }, method);
     const own = id ?? `${this.id}/${this.#nextId(this.state)}`;
-    this.#driving.post({ type: "queued", id: own, lane, message: readMessage(message) });
+    const lane = method === "followUp" ? "follow_up" : "steer";
+    return { type: "queued", id: own, lane, message: readMessage(message) };
   }
 }
 

@@ -85,7 +85,8 @@ export async function takeChecked<Output>(
     else if (isPages && answer.state === "output-error")
       result = await session.answer(call.id, new Error(answer.errorText));
   }
-  return last?.role === "user" ? ((await say(session, last)) ?? result) : result;
+  // A message that is posted again has the same id, and is dropped.
+  return last?.role === "user" ? session.tell(contentOf(last), last.id) : result;
 }
 
 /** Whether the page changes what it had posted before: by an edited message, or by asking again. */
@@ -93,32 +94,6 @@ export const isRewrite = ({ messages, trigger, messageId }: Posted): boolean => 
   const last = messages.at(-1);
   return trigger === "regenerate-message" || (last?.role === "user" && last.id === messageId);
 };
-
-const isQueued = <Output>({ queued }: Session<Output>, message: PostedMessage): boolean =>
-  queued.some(({ id }) => id === message.id);
-
-/**
- * Says the user's message. Whoever writes instead of pressing a button has not approved: what waits is denied, or answered with the
- * message, which the model reads next. A message that is posted again has the same id, and is dropped.
- */
-async function say<Output>(
-  session: Session<Output>,
-  message: PostedMessage,
-): Promise<RunResult<Output> | undefined> {
-  const isInstead = session.status === "parked";
-  session.steer(contentOf(message), message.id);
-  await session.settled();
-  let result: RunResult<Output> | undefined;
-  while (isQueued(session, message)) {
-    const call = isInstead ? session.pending[0] : undefined;
-    // The run may have ended without reading it.
-    if (call === undefined) return session.status === "idle" ? session.continue() : session.resume();
-    result = await (call.question === undefined
-      ? session.deny(call.id, "The user wrote a message instead.")
-      : session.answer(call.id, textIn(message)));
-  }
-  return result;
-}
 
 /** Asks again for the answer to the page's last message, or (`isEdited`) replaces that message. What came after it is dropped. */
 async function rewrite<Output>(

@@ -1,0 +1,176 @@
+// What a session is told is read, whatever it is doing.
+
+import {
+  Agent,
+  type AgentOptions,
+  type Journal,
+  memoryJournal,
+  type Session,
+  waitForAnswer,
+} from "@rondo/core";
+import { call, fail, hold, say, scripted } from "@rondo/testkit";
+import { describe, expect, test } from "vitest";
+import { echo, quick, shortly } from "./support.ts";
+
+type Script = Parameters<typeof scripted>[0];
+
+const pay = echo("pay", { permission: "ask", effect: "write" });
+const ask = echo("ask", { execute: () => waitForAnswer("Where are you?") });
+
+const opened = (script: Script, options: Partial<AgentOptions> = {}): Promise<Session> =>
+  new Agent({ model: scripted(script), tools: [pay, ask], ...quick, ...options }).open("s");
+
+describe("a session that is told something", () => {
+  test("starts a run, if there is none", async () => {
+    const session = await opened([say("Hi."), say("Bye.")]);
+    expect((await session.tell("Hello!")).text).toBe("Hi.");
+    expect((await session.tell([{ type: "text", text: "Good night." }])).text).toBe("Bye.");
+    expect(shortly(session.messages)).toEqual([
+      "user: Hello!",
+      "assistant: Hi.",
+      "user: Good night.",
+      "assistant: Bye.",
+    ]);
+  });
+
+  test("reads it in the active run", async () => {
+    const held = hold(call("look"));
+    const session = await opened([held, say("Oslo it is.")], { tools: [echo("look")] });
+    const run = session.send("Look!");
+    await held.reached;
+    const told = session.tell("In Oslo.");
+    held.release();
+    expect((await told).text).toBe("Oslo it is.");
+    expect(await told).toEqual(await run);
+    expect(shortly(session.messages).slice(2)).toEqual([
+      "tool: look ran",
+      "user: In Oslo.",
+      "assistant: Oslo it is.",
+    ]);
+  });
+
+  test("reads it in a new run, if the active one ends without reading it", async () => {
+    const held = hold(say("never"));
+    const session = await opened([held, say("As you like.")]);
+    const run = session.send("Do it.");
+    await held.reached;
+    const told = session.tell("No, wait.");
+    session.abort("stopped");
+    expect((await run).end?.reason).toBe("aborted");
+    expect((await told).text).toBe("As you like.");
+  });
+
+  test("reads it in a new run, if the active one fails", async () => {
+    const held = hold(fail("auth"));
+    const session = await opened([held, say("Better.")]);
+    const run = session.send("Do it.");
+    await held.reached;
+    const told = session.tell("And now?");
+    held.release();
+    expect((await run).end?.reason).toBe("error");
+    expect((await told).text).toBe("Better.");
+  });
+
+  test("does not run what waits for an approval: whoever writes has not approved", async () => {
+    const session = await opened([[call("pay"), call("pay", { again: true })], say("As you like.")]);
+    await session.send("Pay.");
+    expect((await session.tell("How much is it?")).text).toBe("As you like.");
+    expect(shortly(session.messages).slice(1)).toEqual([
+      "assistant: pay() pay()",
+      "tool: Permission denied: The user wrote a message instead.",
+      "tool: Permission denied: The user wrote a message instead.",
+      "user: How much is it?",
+      "assistant: As you like.",
+    ]);
+  });
+
+  test("takes it for the answer to a question", async () => {
+    const session = await opened([call("ask"), say("Oslo it is.")]);
+    await session.send("Where?");
+    const { text } = await session.tell([{ type: "text", text: "In Oslo." }]);
+    expect(text).toBe("Oslo it is.");
+    expect(shortly(session.messages).slice(2, 4)).toEqual(["tool: In Oslo.", "user: In Oslo."]);
+  });
+
+  test("denies nothing that was asked after it was written", async () => {
+    const held = hold(call("pay"));
+    const session = await opened([held, say("Paid.")]);
+    const run = session.send("Pay.");
+    await held.reached;
+    const told = session.tell("Quickly!");
+    held.release();
+    expect((await told).end).toBeUndefined();
+    await run;
+    expect(session.pending.map(({ name }) => name)).toEqual(["pay"]);
+    expect(session.status).toBe("parked");
+    expect((await session.approve("call_1")).text).toBe("Paid.");
+  });
+
+  test("reads a message with the same id once", async () => {
+    const session = await opened([say("Hi.")]);
+    const first = await session.tell("Hello!", "1");
+    expect(await session.tell("Hello!", "1")).toEqual(first);
+    expect(session.messages).toHaveLength(2);
+  });
+
+  test("refuses one that was taken back", async () => {
+    const session = await opened([say("Hi.")]);
+    session.steer("Hello!", "1");
+    await session.withdraw("1");
+    await expect(session.tell("Hello!", "1")).rejects.toThrow(/taken back/);
+  });
+
+  test("leaves a run that is drained as it is: the message is read where it goes on", async () => {
+    const journal = memoryJournal();
+    const held = hold(call("look"));
+    const tools = [echo("look")];
+    const session = await opened([held], { journal, tools });
+    const run = session.send("Look!");
+    await held.reached;
+    const told = session.tell("In Oslo.");
+    const drained = session.drain();
+    held.release();
+    expect(await drained).toBe("interrupted");
+    expect((await told).end).toBeUndefined();
+    await run;
+    const next = await opened([say("Oslo it is.")], { journal, tools });
+    expect((await next.resume()).text).toBe("Oslo it is.");
+    expect(shortly(next.messages).at(-2)).toBe("user: In Oslo.");
+  });
+
+  test("goes on with a run that another process left", async () => {
+    const journal = memoryJournal();
+    const held = hold(call("look"));
+    const tools = [echo("look")];
+    const session = await opened([held], { journal, tools });
+    const run = session.send("Look!");
+    await held.reached;
+    const drained = session.drain();
+    held.release();
+    await drained;
+    await run;
+    const next = await opened([say("Oslo it is.")], { journal, tools });
+    expect((await next.tell("In Oslo.")).text).toBe("Oslo it is.");
+  });
+
+  test.each(["at once", "slowly"] as const)("is told two things, and the journal stores %s", async (how) => {
+    const journal = how === "at once" ? memoryJournal() : slowly(memoryJournal({ leases: true }));
+    const session = await opened([[call("pay"), call("ask")], say("Yes."), say("Yes."), say("Yes.")], {
+      journal,
+    });
+    await session.send("Pay.");
+    const results = await Promise.all([session.tell("One."), session.tell("Two.")]);
+    expect(results.map(({ end }) => end?.reason)).toEqual(["completed", "completed"]);
+    const said = shortly(session.messages).filter((line) => line.startsWith("user: "));
+    expect(said).toEqual(["user: Pay.", "user: One.", "user: Two."]);
+  });
+});
+
+/** A journal that answers later. */
+function slowly({ append, read, lease, ...journal }: Journal): Journal {
+  const later =
+    <Given extends readonly unknown[], Result>(deed: (...given: Given) => Result) =>
+    (...given: Given): Promise<Awaited<Result>> =>
+      new Promise((resolve) => void setImmediate(() => resolve(deed(...given) as Awaited<Result>)));
+  return { ...journal, append: later(append), read: later(read), ...(lease && { lease: later(lease) }) };
+}
