@@ -19,7 +19,7 @@ const shared = {
 /** Files that take long: they begin first, so that at the end no worker has one alone. */
 const long = [
   ...["own-cases", "crash", "cases", "chaos", "exploring", "driver", "site", "docs", "bench", "faults"],
-  ...["cases-runner", "llama-native", "processes", "cuts", "long-answers"],
+  ...["cases-runner", "llama-native", "processes", "random-processes", "cuts", "long-answers"],
 ];
 
 class LongFirst extends BaseSequencer {

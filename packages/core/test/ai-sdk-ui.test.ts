@@ -1,7 +1,7 @@
 // A session behind `useChat`: the AI SDK's own client talks to it over HTTP.
 
 import { Agent, memoryJournal, subAgent, textOf, tool, toolResult, waitForAnswer } from "@rondo/core";
-import { takeTurn, type UiChunk, uiChunks, uiMessages } from "@rondo/core/ai-sdk-ui";
+import { takeTurn, type UiChunk, uiChunks, uiMessages, uiResponse } from "@rondo/core/ai-sdk-ui";
 import { call, fail, hold, part, say, scripted, stall, type Turn, think } from "@rondo/testkit";
 import { isToolUIPart, type UIMessage, type UIMessageChunk, validateUIMessages } from "ai";
 import { afterEach, describe, expect, test } from "vitest";
@@ -393,6 +393,25 @@ test("a message to a run that ends without reading it starts the next one", asyn
   expect((await turn)?.text).toBe("I read both.");
   expect(session.messages.map(textOf)).toEqual(["one", "two", "I read both."]);
 });
+
+test.each(["sends a message", "edits a message"])(
+  "a page that %s and leaves before the run that it interrupts has ended starts no other",
+  async (what) => {
+    const stalled = stall({ ignoreSignal: true });
+    const model = scripted([stalled, say("to nobody")]);
+    const session = await new Agent({ model, ...quick, abortGraceMs: 20 }).open("s");
+    const running = session.send("one");
+    await stalled.reached;
+    const message = { id: "m", role: "user", parts: [{ type: "text", text: "two" }] };
+    const posted = { id: "s", messages: [message] };
+    const { body } = uiResponse(session, what === "sends a message" ? posted : { ...posted, messageId: "m" });
+    await body?.cancel();
+    await running;
+    await expect.poll(() => session.status).toBe("idle");
+    await session.settled();
+    expect(model.requests).toHaveLength(1);
+  },
+);
 
 describe("the chunks", () => {
   async function chunksOf(turns: readonly Turn[], version?: 6 | 7): Promise<UiChunk[]> {

@@ -304,6 +304,19 @@ describe("a stream of what a session does", () => {
     expect(session.status).toBe("idle");
   });
 
+  test("aborts its run also if its reader left while that waited for another to end", async () => {
+    const first = stall({ ignoreSignal: true });
+    const model = scripted([first, say("two")]);
+    const session = await new Agent({ model, abortGraceMs: 20 }).open("s");
+    session.send("1").catch(() => {});
+    await first.reached;
+    session.abort();
+    const stream = session.stream(() => session.send("2"));
+    await stream[Symbol.asyncIterator]().return?.();
+    expect((await stream.result).end).toMatchObject({ reason: "aborted" });
+    expect(model.requests).toHaveLength(1);
+  });
+
   test("rejects as its function does: nothing else is told", async () => {
     const { session } = await waiting(say("no"));
     const stream = session.stream(() => session.approve("c9"));

@@ -194,6 +194,23 @@ describe("a server that no longer knows the session", () => {
       (_: unknown, response: ServerResponse) => response.writeHead(429).end("slower"),
       /slower \(HTTP 429\)$/,
     ],
+    [
+      "answers with a page",
+      (_: unknown, response: ServerResponse) => response.setHeader("content-type", "text/html").end("<p>"),
+      /cannot read the server's answer: .*text\/html;.*unknown$/,
+    ],
+    [
+      "answers with something that is no JSON",
+      (_: unknown, response: ServerResponse) =>
+        response.setHeader("content-type", "application/json").end("<p>"),
+      /cannot read the server's answer: .*JSON;.*unknown$/,
+    ],
+    [
+      "answers with JSON that is no message",
+      (_: unknown, response: ServerResponse) =>
+        response.setHeader("content-type", "application/json").end("[1]"),
+      /cannot read the server's answer: .*unknown$/s,
+    ],
   ])("or that %s leaves a write in doubt only if it may have been made", async (_what, broken, said) => {
     // https://github.com/u14app/deep-research/issues/127, https://github.com/smg-project/smg/pull/2441
     const { url } = await serving();

@@ -6,6 +6,7 @@ import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import {
   Agent,
+  defaultTexts,
   type Message,
   memoryJournal,
   type RondoError,
@@ -210,6 +211,10 @@ describe("the tools of a connected client", () => {
     });
     expect((await session.send("go")).end?.reason).toBe("aborted");
     expect(events.some((event) => JSON.stringify(event).includes("half way"))).toBe(true);
+    // The client's error says only that the request was cancelled, and not that it may have had its effect.
+    expect(session.messages.filter(({ role }) => role === "tool").map(textOf)).toEqual([
+      defaultTexts.aborted("slow", "write"),
+    ]);
     await gaveUp;
   });
 

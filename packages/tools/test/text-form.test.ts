@@ -180,6 +180,9 @@ describe("what read_file shows for something else is not written in its place", 
       "latin.txt": latin,
       "esc.txt": "\u001b[1mbold\n",
       "long.txt": `${"x".repeat(2100)}\nend\n`,
+      "mojibake.txt": "it\u0080\u0099s\n",
+      "some real.txt": Buffer.concat([Buffer.from("\ufffd "), latin]),
+      "mac.txt": "one line\r",
     };
     const { at, read, write, edit } = within(files);
     for (const path of Object.keys(files)) {

@@ -21,8 +21,12 @@ export async function streamed<Output>(
   hear: Listener,
   signal: AbortSignal,
 ): Promise<RunResult<Output>> {
-  const stop = session.subscribe(hear);
   const abort = (): void => session.abort(String(signal.reason));
+  const stop = session.subscribe((event) => {
+    // It waited for another run to end when it was aborted.
+    if (signal.aborted && event.type === "run_start") abort();
+    return hear(event);
+  });
   signal.addEventListener("abort", abort, { once: true });
   try {
     const result: unknown = await act();

@@ -27,6 +27,7 @@ export const moves = [
   "steer",
   "stream",
   "takeOver",
+  "tell",
   "withdraw",
 ] as const;
 

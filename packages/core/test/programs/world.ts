@@ -254,6 +254,9 @@ export class World {
           await stream.result;
         });
         break;
+      case "tell":
+        this.#send(session, (text) => session.tell(text));
+        break;
       case "withdraw":
         this.#withdraw(session, nth);
         break;

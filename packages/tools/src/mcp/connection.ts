@@ -31,7 +31,10 @@ export class Connection {
     this.#reconnect = reconnect;
   }
 
-  /** Makes a request with the client, and if that is lost with a new one. */
+  /**
+   * Makes a request with the client, and if that is lost with a new one.
+   * @throws the signal's reason if that has fired: what a client says then is not that the call may have had its effect
+   */
   async request<Answer>(request: Request<Answer>): Promise<Answer> {
     const client = this.#client;
     const { make, mayRepeat, signal } = request;
@@ -39,7 +42,7 @@ export class Connection {
     try {
       return await make(client);
     } catch (thrown) {
-      if (signal.aborted) throw thrown;
+      if (signal.aborted) throw signal.reason;
       if (isRefused(client, thrown)) return this.#again(client, request, thrown);
       if (!isLost(client)) throw failureOf(thrown, mayRepeat);
       if (mayRepeat) return this.#again(client, request, thrown);
@@ -53,7 +56,8 @@ export class Connection {
     if (this.#reconnect === undefined) throw lossOf(why, "");
     const client = await untilAborted(this.#after(lost), signal);
     return make(client).catch((thrown: unknown) => {
-      if (signal.aborted || !isLost(client)) throw failureOf(thrown, mayRepeat);
+      if (signal.aborted) throw signal.reason;
+      if (!isLost(client)) throw failureOf(thrown, mayRepeat);
       throw lossOf(thrown, mayRepeat ? "" : doubt);
     });
   }

@@ -23,6 +23,10 @@ export function failureOf(thrown: unknown, mayRepeat: boolean): unknown {
     const why = messageOf(thrown).slice(0, mostWhy);
     return new Error(`the call was made, and the client cannot read its answer: ${why}`, { cause: thrown });
   }
+  if (isUnreadable(thrown)) {
+    const why = messageOf(thrown).slice(0, mostWhy);
+    return new Error(`the client cannot read the server's answer: ${why}${open}`, { cause: thrown });
+  }
   // The first clients give the status as `code`; the numbers of JSON-RPC are negative.
   const http = [status, code].find((one) => typeof one === "number" && one >= 100 && one < 600);
   if (http !== undefined) return withMore(thrown, ` (HTTP ${http})${unfinished.has(http) ? open : ""}`);
@@ -35,6 +39,14 @@ export function failureOf(thrown: unknown, mayRepeat: boolean): unknown {
 /** An error of a call whose server is gone. @param more what is not known of the call */
 export const lossOf = (thrown: unknown, more: string): Error =>
   withMore(thrown, `: the connection to the MCP server is lost${more}`);
+
+/** Whether a client found no message in what was answered: no JSON, other JSON, or another kind of content, such as a page. */
+function isUnreadable(thrown: unknown): boolean {
+  const { code, issues } = Object(thrown) as { code?: unknown; issues?: unknown };
+  if (thrown instanceof SyntaxError || (code === undefined && Array.isArray(issues))) return true;
+  // The first clients' code for the content. A server's own error may have it too, and beside it a place for data.
+  return code === -1 && !("data" in Object(thrown));
+}
 
 const withMore = (thrown: unknown, more: string): Error =>
   new Error(`${messageOf(thrown)}${more}`, { cause: thrown });

@@ -5,24 +5,36 @@
 
 import { isUtf8 } from "node:buffer";
 import { Refusal } from "../reasons.ts";
+import { occurrences } from "./occurrences.ts";
 
 const clipped = /\[\.\.\. [\d,]+ more bytes? in this line\]$/m;
 /** Symbols of control characters, except tab and newline, which are shown as they are. */
 const symbols = /[\u2400-\u2408\u240b-\u241f\u2421]/g;
 
+/** U+0080 to U+009F, in UTF-8. */
+const latinControls = /\xc2[\x80-\x9f]/;
+
 /** @throws Refusal when `text` contains a placeholder that read_file showed for something in `before` */
 export function mustNotBeShown(text: string, before: Buffer, what: string): void {
-  if (text.includes("\ufffd") && !isUtf8(before) && !before.includes("\ufffd"))
-    throw lost(what, "\ufffd", "bytes that are no UTF-8: they");
+  const raw = before.toString("latin1");
+  if (hasMore(text, before, "\ufffd")) {
+    if (!isUtf8(before)) throw lost(what, "\ufffd", "bytes that are no UTF-8: they");
+    if (latinControls.test(raw)) throw lost(what, "\ufffd", "a control character: that");
+  }
   const mark = clipped.exec(text)?.[0];
   if (mark !== undefined && !before.includes(mark))
     throw lost(what, `"${mark}"`, "the rest of a long line: it");
-  const raw = before.toString("latin1");
   // Each symbol once, or a text full of them would search the file as many times.
   for (const symbol of new Set(text.match(symbols)))
-    if (controlOf(symbol).test(raw) && !before.includes(symbol))
+    if (controlOf(symbol).test(raw) && hasMore(text, before, symbol))
       throw lost(what, symbol, "a control character: that");
 }
+
+/** Whether not all of these characters in the text can be ones that the file really holds. */
+const hasMore = (text: string, before: Buffer, char: string): boolean => {
+  const count = text.split(char).length - 1;
+  return count > 0 && occurrences(before, Buffer.from(char), true, count).length < count;
+};
 
 const lost = (what: string, held: string, meant: string): Refusal =>
   new Refusal(
@@ -32,7 +44,7 @@ const lost = (what: string, held: string, meant: string): Refusal =>
 
 /** Matches what is shown as a symbol: a carriage return only if it does not end a line. */
 function controlOf(symbol: string): RegExp {
-  if (symbol === "\u240d") return /\r(?!\n|$)/;
+  if (symbol === "\u240d") return /\r(?!\n)/;
   const code = symbol === "\u2421" ? 0x7f : symbol.charCodeAt(0) - 0x2400;
   return new RegExp(`\\x${code.toString(16).padStart(2, "0")}`);
 }

@@ -36,9 +36,12 @@ export function uiResponse<Output>(
 ): Response {
   const { signal, outlivesPage = false, metadata, errorText = kindOf } = options;
   let isOpen = true;
+  const end = (): void => {
+    if (!outlivesPage && session.status === "running") session.abort("the page was left");
+  };
   const leave = (): void => {
     isOpen = false;
-    if (!outlivesPage && session.status === "running") session.abort("the page was left");
+    end();
   };
   const body = new ReadableStream<string>({
     async start(controller) {
@@ -52,7 +55,12 @@ export function uiResponse<Output>(
       try {
         signal?.throwIfAborted();
         checkPosted(posted);
-        stop = session.subscribe(listener(session, posted, options, write));
+        const hear = listener(session, posted, options, write);
+        stop = session.subscribe((event) => {
+          // It waited for another run to end when the page left.
+          if (!isOpen && event.type === "run_start") end();
+          hear(event);
+        });
         const result = await takeChecked(session, posted, options);
         const more = result !== undefined && metadata !== undefined;
         write({ type: "finish", ...(more ? { messageMetadata: metadata(result) } : {}) });
