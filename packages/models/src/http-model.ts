@@ -21,6 +21,7 @@ import {
   textRedaction,
   toRondoError,
 } from "@rondo/core";
+import { withOutputAsText } from "./answer/output-in-reasoning.ts";
 import { isSpokenOf } from "./answer/said-before.ts";
 import { factsOf } from "./catalogue/catalogue.ts";
 import type { Codec, ErrorResponse, Target, WireRequest } from "./codec.ts";
@@ -247,7 +248,7 @@ class HttpModel implements Model {
     const { codec, target, io } = asked;
     const heard = listening(io);
     try {
-      return { answer: this.#accepted(await receive(response, codec, target, heard.io), codec, io) };
+      return { answer: this.#accepted(await receive(response, codec, target, heard.io), asked) };
     } catch (thrown) {
       // Deltas that were emitted would be emitted again.
       const refusal = heard.anything() ? undefined : refusalIn(thrown);
@@ -275,12 +276,12 @@ class HttpModel implements Model {
   }
 
   /** The answer, or an error if nothing here can do what it asks for, or the prompt left no room for one. Warns if some of the prompt may have been cut. */
-  #accepted(answer: AssistantMessage, codec: Codec, io: ModelIo): AssistantMessage {
+  #accepted(answer: AssistantMessage, { codec, request, io }: Asked): AssistantMessage {
     const unmet = codec.unmet?.(answer);
     if (unmet !== undefined) throw unmet;
     demandRoom(this.id, answer, this.facts);
     warnOverWindow(this.id, answer, this.facts, io);
-    return answer;
+    return withOutputAsText(answer, request, io);
   }
 
   #urlOf(path: string): string {
@@ -305,9 +306,9 @@ class HttpModel implements Model {
     try {
       const sent = await send(wire, io);
       if (!(Symbol.asyncIterator in sent))
-        return this.#accepted(codec.decodeWhole(sent.whole, target, io.emit), codec, io);
+        return this.#accepted(codec.decodeWhole(sent.whole, target, io.emit), asked);
       const decoder = codec.decoder(target, io.emit);
-      return this.#accepted(await receiveFrames(sent, decoder, io.signal), codec, io);
+      return this.#accepted(await receiveFrames(sent, decoder, io.signal), asked);
     } catch (thrown) {
       if (io.signal.aborted && !(thrown instanceof RondoError)) throw abortedError(io.signal);
       const response = responseIn(thrown);
