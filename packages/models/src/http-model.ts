@@ -21,17 +21,25 @@ import {
   textRedaction,
   toRondoError,
 } from "@rondo/core";
-import { isSpokenOf } from "./answer/said-before.ts";
+import { withOutputAsText } from "./answer/output-in-reasoning.ts";
 import { factsOf } from "./catalogue/catalogue.ts";
 import type { Codec, ErrorResponse, Target, WireRequest } from "./codec.ts";
-import { type Credentials, redactedJson, secretsOf } from "./credentials.ts";
+import { redactedJson, secretsOf } from "./credentials.ts";
 import { withoutAffinity } from "./http-model/affinity.ts";
 import { ofEmptyRefusal } from "./http-model/empty-refusal.ts";
 import { keepingRaw } from "./http-model/keep-raw.ts";
 import { KnownServer, type Made, quirksBetween } from "./http-model/known-server.ts";
-import { demandOtherWords, isNews, judgeLesson, type Lesson, newsIn } from "./http-model/lessons.ts";
+import { demandOtherWords, isNews, judgeLesson, newsIn } from "./http-model/lessons.ts";
 import { ModelCredentials } from "./http-model/model-credentials.ts";
 import { withoutEmptyBudget } from "./http-model/no-budget.ts";
+import {
+  type Asked,
+  type Attempt,
+  askedOf,
+  type Call,
+  type Refusal,
+  type Sent,
+} from "./http-model/one-call.ts";
 import { demandRoom, warnOverWindow } from "./http-model/over-window.ts";
 import { RefusedSettings } from "./http-model/refused-settings.ts";
 import { loadedOf } from "./load-once.ts";
@@ -247,7 +255,7 @@ class HttpModel implements Model {
     const { codec, target, io } = asked;
     const heard = listening(io);
     try {
-      return { answer: this.#accepted(await receive(response, codec, target, heard.io), codec, io) };
+      return { answer: this.#accepted(await receive(response, codec, target, heard.io), asked) };
     } catch (thrown) {
       // Deltas that were emitted would be emitted again.
       const refusal = heard.anything() ? undefined : refusalIn(thrown);
@@ -275,12 +283,12 @@ class HttpModel implements Model {
   }
 
   /** The answer, or an error if nothing here can do what it asks for, or the prompt left no room for one. Warns if some of the prompt may have been cut. */
-  #accepted(answer: AssistantMessage, codec: Codec, io: ModelIo): AssistantMessage {
+  #accepted(answer: AssistantMessage, { codec, request, io }: Asked): AssistantMessage {
     const unmet = codec.unmet?.(answer);
     if (unmet !== undefined) throw unmet;
     demandRoom(this.id, answer, this.facts);
     warnOverWindow(this.id, answer, this.facts, io);
-    return answer;
+    return withOutputAsText(answer, request, io);
   }
 
   #urlOf(path: string): string {
@@ -305,9 +313,9 @@ class HttpModel implements Model {
     try {
       const sent = await send(wire, io);
       if (!(Symbol.asyncIterator in sent))
-        return this.#accepted(codec.decodeWhole(sent.whole, target, io.emit), codec, io);
+        return this.#accepted(codec.decodeWhole(sent.whole, target, io.emit), asked);
       const decoder = codec.decoder(target, io.emit);
-      return this.#accepted(await receiveFrames(sent, decoder, io.signal), codec, io);
+      return this.#accepted(await receiveFrames(sent, decoder, io.signal), asked);
     } catch (thrown) {
       if (io.signal.aborted && !(thrown instanceof RondoError)) throw abortedError(io.signal);
       const response = responseIn(thrown);
@@ -347,55 +355,8 @@ class HttpModel implements Model {
   }
 }
 
-/** What came of one request: an answer, or a refusal. */
-type Attempt = { answer: AssistantMessage } | Refusal;
-
-interface Refusal {
-  refused: RondoError;
-  response: ErrorResponse;
-}
-
-/** A call, with the request as it is sent at first. */
-interface Call {
-  codec: Codec;
-  request: ModelRequest;
-  made: Made;
-  credentials: Credentials;
-  io: ModelIo;
-  /** Grows with every attempt. */
-  sent: Sent[];
-  /** A fresh token was fetched: once a call. */
-  renewed: boolean;
-  /** What its refusals have taught so far. */
-  lessons: readonly Lesson[];
-  /** The lesson that this request differs by from the one before it. Undefined: it is the first, or has another token. */
-  lesson?: Lesson | undefined;
-}
-
-/** One request of a call. */
-interface Asked extends Pick<Call, "codec" | "request" | "io">, Made {}
-
-/** What was sent that may hold secrets. It is searched only if there is an error to take them out of. */
-interface Sent {
-  credentials: Credentials;
-  headers: Readonly<Record<string, string>>;
-}
-
 const warnOf = (warnings: WireRequest["warnings"], io: ModelIo): void => {
   for (const { code, message } of warnings) io.emit({ type: "warning", code, message });
 };
-
-/** The target, with what its request says of the answer. */
-function askedOf({ codec, request, io }: Pick<Call, "codec" | "request" | "io">, made: Made): Asked {
-  const { maxOutputTokens: outputLimit } = request.settings;
-  const target: Target = {
-    ...made.target,
-    ...(outputLimit === undefined ? {} : { outputLimit }),
-    ...(made.target.compat?.endTokens === true
-      ? { isSpokenOf: (mark: string) => isSpokenOf(mark, request) }
-      : {}),
-  };
-  return { codec, request, io, wire: made.wire, target };
-}
 
 const maxErrorChars = 1_000_000;

@@ -23,6 +23,7 @@ import {
   ownMember,
   text,
 } from "@rondo/core/checks";
+import { withOutputAsText } from "../answer/output-in-reasoning.ts";
 import { factsOf } from "../catalogue/catalogue.ts";
 import { loadOnce } from "../load-once.ts";
 import { namesInUse } from "../strange-options.ts";
@@ -115,7 +116,7 @@ class AiSdkModel implements Model {
   async call(request: ModelRequest, io: ModelIo): Promise<AssistantMessage> {
     const { ForeignCalls } = await calls();
     this.#calls ??= new ForeignCalls(this, this.#model, this.#version, this.#options);
-    return this.#calls.call(request, io);
+    return withOutputAsText(await this.#calls.call(request, io), request, io);
   }
 }
 

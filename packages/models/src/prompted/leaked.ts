@@ -68,7 +68,8 @@ const inText = (what: string): string => `${what} stands in the answer's text, w
 /** What is wrong with an answer that ends in calls; undefined if it is fine. */
 async function leakIn(answer: AssistantMessage, request: ModelRequest): Promise<string | undefined> {
   const text = textOf(answer).trim();
-  const { firstNamed, isAddress, isNumbered, leftOpening, opensOnly, opensParameter } = await families();
+  const { firstNamed, isAddress, isNumbered, leftOpening, opensOnly, opensParameter, saysBehind } =
+    await families();
   const begun = leftOpening.exec(text);
   if (begun === null) return undefined;
   const [mark] = begun;
@@ -84,8 +85,9 @@ async function leakIn(answer: AssistantMessage, request: ModelRequest): Promise<
   if (isAddress(mark)) return named === undefined ? undefined : inText(`a call of ${named}`);
   const { calls, text: said, warnings, malformed: isBroken } = await reading(leak, request);
   if (said !== "") return undefined;
-  const isCall =
-    warnings.length === 0 && calls.every(({ name, fault }) => known.has(name) && fault === undefined);
+  // A text that goes on behind its calls is about them, but for LFM's.
+  const isOnly = warnings.length === 0 || (leak === text && saysBehind(text));
+  const isCall = isOnly && calls.every(({ name, fault }) => known.has(name) && fault === undefined);
   const tool = isBroken !== undefined ? named : isCall ? calls[0]?.name : undefined;
   return tool === undefined ? undefined : inText(`a call of ${tool}`);
 }

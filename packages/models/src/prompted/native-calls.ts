@@ -77,6 +77,10 @@ const parameterFirst = new RegExp(`^<${dsml}param`);
 const callLast = /<\/(?:parameter|function|tool_call)>\s*$/;
 const longestEnd = 32;
 
+/** Whether a text begins with calls as LFM's are documented: what the model says while they run follows without a space. */
+export const saysBehind = (text: string): boolean => lfmSays.test(text);
+const lfmSays = /^<\|tool_call_start\|>[\s\S]*<\|tool_call_end\|>\p{L}/u;
+
 /** Whether a text begins with the beginning of a call. */
 export const opensCalls = (text: string): boolean => opening.exec(text.slice(0, 64))?.index === 0;
 

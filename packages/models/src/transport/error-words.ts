@@ -173,30 +173,6 @@ export const keyWords: RegExp = phrases(
   /api key was reported as leaked/,
 );
 
-/** A filter that objected to the prompt or the answer: the provider's, or a gateway's own. */
-export const filterWords: RegExp = phrases(
-  /\bguardrails?\b[^.]{0,40}\b(?:block|violat|interven|fail|trigger|den[iy])/,
-  /\b(?:block|violat|reject|den[iy]|interven)\w{0,5}\b[^.]{0,40}\bguardrail/,
-  /\b(?:prompt|request|response|input|output|content)s?\b[^.]{0,20}\b(?:blocked|rejected|denied|filtered)\b (?:due to|by|because)\b[^.]{0,30}\b(?:security configuration|safety|moderation|content)/,
-  /\bprompt pattern is blocked\b/,
-  /\brequest blocked: prompt injection\b/,
-  /content[ _-]?(?:filter|management policy|policy[ _-]?violation)/,
-  /flagged (?:by (?:our|the) (?:content|safety)|as potentially violating|for possible \w+ risk)/,
-  /limited access to this content for safety/,
-  /input was flagged/,
-  /rejected (?:as a result of|by) (?:our|the) safety system/,
-  /responsible ai practices/,
-  /violates? (?:our |the )?usage (?:guidelines|polic)/,
-  /content exists risk/,
-  /considered high risk/,
-  /may contain inappropriate content/,
-  /敏感内容/,
-  /\bnew_sensitive\b/,
-  /unsafe or sensitive content/,
-  /may contain sensitive information/,
-  /sensitive words? detected/,
-);
-
 /**
  * Alibaba's words for a quota per minute, and the page of its documentation that they link to. The code beside them is the
  * one that OpenAI uses for an account without money.

@@ -19,7 +19,6 @@ import {
   capabilityWords,
   failedCallWords,
   fieldWords,
-  filterWords,
   goneWords,
   isOverflowText,
   keyWords,
@@ -37,6 +36,7 @@ import {
   templateWords,
   upstreamWords,
 } from "./error-words.ts";
+import { filterWords } from "./filter-words.ts";
 import { namedWindow } from "./named-window.ts";
 import { bareAdvice, garbledAdvice, garbledWords, isBare, pageAdvice } from "./on-the-way.ts";
 import { fittingOutput, mostOutput, paidOutput } from "./output-limit.ts";
@@ -213,9 +213,9 @@ function kindOfForbidden(text: string, facts: ErrorFacts, codes: readonly string
   if (isSpent(text)) return "quota_exhausted";
   // The account is not at fault, but the request: the file is gone.
   if (lostFileWords.test(text)) return "invalid_request";
-  return passingLimitWords.test(text) || familyIn(facts) === "rate_limit"
-    ? limitKind(facts, codes)
-    : "permission";
+  const family = familyIn(facts);
+  if (passingLimitWords.test(text) || family === "rate_limit") return limitKind(facts, codes);
+  return family === "content_filter" ? family : "permission";
 }
 
 /** The kind of a status from 500 on: as a rule the server's failure, but its words may say that the request was at fault. */

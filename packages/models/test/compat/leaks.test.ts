@@ -68,6 +68,7 @@ describe("an answer that is only a call in a model family's own tokens", () => {
     `functions.weather:0<|tool_call_argument_begin|>${json}<|tool_call_end|>\nfunctions.weather:1<|tool_call_argument_begin|>${json}`,
     "<｜DSML｜weather>\n <｜DSML｜city>Oslo</｜DSML｜city>\n</｜DSML｜invoke>",
     '<｜DSML｜tool name="weather">\n<｜DSML｜parameter name="city" string="true">Oslo</｜DSML｜parameter>',
+    '<|tool_call_start|>[weather(city="Oslo")]<|tool_call_end|>Checking the weather in Oslo.',
     '[TOOL_CALL] { "tool": "weather", "args": { "city": "Oslo" } } [/TOOL_CALL]',
     '[TOOL_CALL]\n{tool => "weather", args => {\n  --city "Oslo"\n}}\n[/TOOL_CALL]',
     'invoke name="weather">\nparameter name="city">Osloparameter>\ninvoke>',
@@ -185,6 +186,10 @@ describe("an answer is accepted", () => {
     ["that shows them below words", `Like this:\n\n${hermes}`],
     ["that shows them in a fence", `\`\`\`\n${hermes}\n\`\`\``],
     ["that goes on behind them", `${hermes}\nThis is what Hermes writes.`],
+    [
+      "that goes on behind LFM's",
+      '<|tool_call_start|>[weather(city="Oslo")]<|tool_call_end|> is what LFM writes.',
+    ],
     ["that begins with one", "<tool_call> opens a call of Hermes'."],
     ["that begins with another", "[TOOL_CALL] opens a call of MiniMax's, as in a call of the weather."],
     ["that begins with a parameter", "<parameter=city> is how Qwen begins one."],

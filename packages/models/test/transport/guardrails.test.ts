@@ -59,6 +59,70 @@ describe("what a guardrail stopped is filtered, and not retried", () => {
       { error: { message: "Your request was blocked because it violates the content safety policy." } },
     ],
     ["of a moderation", 403, { error: { message: "The request was rejected by content moderation" } }],
+    ["API Management's", 403, { statusCode: 403, message: "Request failed content safety check." }],
+    [
+      "Kong's, of Azure's service",
+      400,
+      { error: { message: "request failed content safety check: breached category [Hate] at level 2" } },
+    ],
+    [
+      "LiteLLM's, of a service that it asks",
+      400,
+      { error: { message: { error: "Violated content safety policy", lakera_ai_response: {} } } },
+    ],
+    [
+      "LiteLLM's, of another, as a failure of the server",
+      500,
+      {
+        error: {
+          message: "Content blocked by Zscaler AI Guard: {'blockingDetectors': ['toxicity']}",
+          type: "None",
+          param: "None",
+          code: "500",
+        },
+      },
+    ],
+    [
+      "LiteLLM's own",
+      403,
+      { error: { message: "{'error': \"Content blocked: keyword 'kumquat' detected\"}", code: "403" } },
+    ],
+    ["LiteLLM's, of a keyword", 400, { error: { message: "{'error': 'Keyword banned. Keyword=kumquat'}" } }],
+    [
+      "LiteLLM's, of an injection",
+      400,
+      { error: { message: "{'error': 'Rejected message. This is a prompt injection attack.'}" } },
+    ],
+    [
+      "Google's, behind a gateway",
+      400,
+      {
+        reason: "MODEL_ARMOR",
+        message: "Blocked by Model Armor Floor Setting: The prompt violated X filters.",
+        error: true,
+      },
+    ],
+    [
+      "Databricks', as JSON in the message",
+      400,
+      {
+        error_code: "BAD_REQUEST",
+        message: JSON.stringify({
+          usage: { prompt_tokens: 0, total_tokens: 0 },
+          input_guardrail: [{ flagged: false, pii_detection: true }],
+          finishReason: "input_guardrail_triggered",
+        }),
+      },
+    ],
+    ["APISIX's, of toxicity", 400, { message: "request body exceeds toxicity threshold" }],
+    ["APISIX's, of a category", 400, { message: "request body exceeds HATE_SPEECH threshold" }],
+    ["APISIX's, of a pattern", 400, { message: "Request contains prohibited content" }],
+    ["Oracle's", 400, { code: "400", message: "Inappropriate content detected!!!" }],
+    [
+      "by its code, although the status is a permission's",
+      403,
+      { error: { message: "No.", code: "guardrail_blocked" } },
+    ],
   ];
   it.each(rows)("%s (%d)", (_title, status, body) => {
     expect(errorOf(status, body)).toMatchObject({ kind: "content_filter", retryable: false });

@@ -8,6 +8,7 @@ import type { Json } from "@rondo/core";
 import type { ErrorResponse, Target } from "../../codec.ts";
 import { listIn } from "../../json-values.ts";
 import { phrases } from "../../patterns.ts";
+import { refusesNone } from "../../refusals/choice.ts";
 import { complaintOf } from "../../refusals/complaint.ts";
 import { refusesNeighbours, refusesUserAfterResults } from "../../refusals/roles.ts";
 import { plainerSchemas } from "../../refusals/schema.ts";
@@ -96,6 +97,8 @@ export function learned({ status, body }: ErrorResponse, target: Target): Compat
   // A server that translates for a model of Mistral's (F046).
   if ((refuses || status === 500) && refusesUserAfterResults.test(words))
     return unless(compat, "resultsAlone", true);
+  // LiteLLM's failure to translate it is a 500.
+  if ((refuses || status === 500) && refusesNone.test(words)) return unless(compat, "noneChoice", false);
   // A pattern, a keyword of another draft, or one that a local server has no grammar for. Which tool it belongs to changes
   // with the list.
   const plainSchemas = refuses || status === 500 ? plainerSchemas(words, compat?.plainSchemas) : undefined;

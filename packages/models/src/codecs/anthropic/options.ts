@@ -107,7 +107,11 @@ function toolChoice(asked: Asked, runsTools: boolean, isThinking: boolean): Json
   const { toolChoice: choice, tools, settings } = asked.request;
   const single = settings.parallelToolCalls === false ? { disable_parallel_tool_use: true } : undefined;
   // Without a tool that can run there is nothing to choose: tools from the history are only declared.
-  if (choice === "none" || (tools.length === 0 && !runsTools)) return { type: "none" };
+  if (choice === "none" || (tools.length === 0 && !runsTools)) {
+    if (asked.target.compat?.noneChoice !== false) return { type: "none" };
+    asked.warn("unsupported_tool_choice", "this server cannot forbid calls: they are to be ignored");
+    return undefined;
+  }
   if (choice === "auto") return single === undefined ? undefined : { type: "auto", ...single };
   if (!mayForce(asked, isThinking)) return { type: "auto", ...single };
   return choice === "any"

@@ -114,6 +114,11 @@ export interface OpenaiChatCompat {
    * warning. Default: `always` (F135).
    */
   forcedChoice: "always" | "without_reasoning" | "never";
+  /**
+   * Whether calls can be forbidden while tools are declared. Otherwise the choice is left to the model, with a warning, and
+   * what it calls is ignored. Default: true.
+   */
+  noneChoice: boolean;
   /** Where the server takes the name of a session, to keep its requests together for its cache: a field, or a header (its name has a hyphen). Default: nowhere. */
   affinity: string | null;
   /** The field for the seed. Default: `seed`. */
@@ -253,6 +258,7 @@ function compatFrom(given: NonNullable<Target["compat"]>): OpenaiChatCompat {
     streamUsage: given.streamUsage !== false,
     toolChoiceAny: oneOf(given.toolChoiceAny, ["required", "any"]),
     forcedChoice: oneOf(given.forcedChoice, ["always", "without_reasoning", "never"]),
+    noneChoice: given.noneChoice !== false,
     seedField: oneOf(given.seedField, ["seed", "random_seed"]),
     topK: given.topK === true,
     noAssistantLast: given.noAssistantLast === true,

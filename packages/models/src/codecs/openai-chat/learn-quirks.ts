@@ -6,7 +6,7 @@
 import type { ErrorResponse, Target } from "../../codec.ts";
 import { objectIn, parseJson, textIn } from "../../json-values.ts";
 import { phrases } from "../../patterns.ts";
-import { refusesForcing } from "../../refusals/choice.ts";
+import { refusesForcing, refusesNone } from "../../refusals/choice.ts";
 import { complaintOf } from "../../refusals/complaint.ts";
 import { refusesUserAfterResults } from "../../refusals/roles.ts";
 import { plainerSchemas, refusesGrammars, refusesStrict } from "../../refusals/schema.ts";
@@ -132,8 +132,8 @@ export function learned(
     if (quirks !== undefined) return { ...target.compat, ...quirks };
   }
   if (![400, 404, 422].includes(status)) return undefined;
-  if (compat.forcedChoice !== "never" && refusesForcing.test(words))
-    return { ...target.compat, forcedChoice: "never" };
+  const choice = learnedOfChoice(words, compat);
+  if (choice !== undefined) return { ...target.compat, ...choice };
   if (status === 404) return undefined;
   const quirk = lessons.find(([complaint, shown]) => complaint.test(words) && isNews(shown, compat))?.[1];
   if (quirk !== undefined) return { ...target.compat, ...quirk };
@@ -153,6 +153,17 @@ export function learned(
   const param = unsupportedParam(body);
   if (param === undefined || compat.omit.includes(param)) return undefined;
   return { ...target.compat, omit: [...compat.omit, param] };
+}
+
+/** Which tool choices the server does not know; some complain of both at once. */
+function learnedOfChoice(
+  words: string,
+  { forcedChoice, noneChoice }: OpenaiChatCompat,
+): NonNullable<Target["compat"]> | undefined {
+  const forced = forcedChoice !== "never" && refusesForcing.test(words);
+  const none = noneChoice && refusesNone.test(words);
+  if (!forced && !none) return undefined;
+  return { ...(forced && { forcedChoice: "never" }), ...(none && { noneChoice: false }) };
 }
 
 /** What the schemas of tools must be like, for a server that makes grammars of them. */

@@ -275,13 +275,17 @@ export class ChatTools {
 
   #choice(request: ModelRequest, warnings: Warning[]): Json | undefined {
     const { toolChoice: choice, settings } = request;
-    const { omit, forcedChoice, toolChoiceAny } = this.#compat;
+    const { omit, forcedChoice, noneChoice, toolChoiceAny } = this.#compat;
     if (choice === "auto") return undefined;
     if (omit.includes("tool_choice")) {
       unsupported("tool choice", this.#target, warnings, "unsupported_tool_choice");
       return undefined;
     }
-    if (choice === "none") return "none";
+    if (choice === "none") {
+      if (noneChoice) return "none";
+      unsupported("tool choice that forbids calls", this.#target, warnings, "unsupported_tool_choice");
+      return undefined;
+    }
     const thinks = settings.reasoning !== undefined && settings.reasoning !== "off";
     const isBesideThinking = forcedChoice === "without_reasoning" && thinks;
     if (forcedChoice === "never" || isBesideThinking) {

@@ -3,7 +3,7 @@
 
 import type { ErrorResponse, Target } from "../../codec.ts";
 import { phrases } from "../../patterns.ts";
-import { refusesForcing } from "../../refusals/choice.ts";
+import { refusesForcing, refusesNone } from "../../refusals/choice.ts";
 import { complaintOf } from "../../refusals/complaint.ts";
 import {
   refusedSystemRole,
@@ -101,7 +101,10 @@ export function learned({ status, body }: ErrorResponse, target: Target): Target
     return { ...target.compat, encryptedReasoning: false };
   if (!compat.plainReasoning && missingReasoning.test(words))
     return { ...target.compat, plainReasoning: true };
-  if (compat.forcedChoice && refusesForcing.test(words)) return { ...target.compat, forcedChoice: false };
+  const forced = compat.forcedChoice && refusesForcing.test(words);
+  const none = compat.noneChoice && refusesNone.test(words);
+  if (forced || none)
+    return { ...target.compat, ...(forced && { forcedChoice: false }), ...(none && { noneChoice: false }) };
   if (compat.toolFiles && textResults.test(words)) return { ...target.compat, toolFiles: false };
   if (unknownStrict.test(words) && !compat.omit.includes("strict"))
     return { ...target.compat, strictTools: false, omit: [...compat.omit, "strict"] };

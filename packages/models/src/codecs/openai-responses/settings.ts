@@ -40,6 +40,8 @@ export interface OpenaiResponsesCompat {
   noAssistantLast: boolean;
   /** Whether a call may be forced. Default: true (F135). */
   forcedChoice: boolean;
+  /** Whether calls can be forbidden while tools are declared; otherwise what the model calls is ignored. Default: true. */
+  noneChoice: boolean;
   /** Whether results may contain images and files. Default: true. */
   toolFiles: boolean;
   /** Whether reasoning items are accepted without encrypted content, as by local servers. Default: false. */
@@ -94,6 +96,7 @@ export function responsesCompat(target: Target): OpenaiResponsesCompat {
     spellRefs: given.spellRefs === true,
     noAssistantLast: given.noAssistantLast === true,
     forcedChoice: given.forcedChoice !== false && given.forcedChoice !== "never",
+    noneChoice: given.noneChoice !== false,
     toolFiles: given.toolFiles !== false,
     plainReasoning: given.plainReasoning === true,
     readableReasoning: given.readableReasoning !== false,
@@ -309,7 +312,11 @@ export class ResponsesTools {
       unsupported("tool choice", this.#target, warnings, "unsupported_tool_choice");
       return undefined;
     }
-    if (choice === "none") return "none";
+    if (choice === "none") {
+      if (this.#compat.noneChoice) return "none";
+      unsupported("tool choice that forbids calls", this.#target, warnings, "unsupported_tool_choice");
+      return undefined;
+    }
     if (!this.#compat.forcedChoice) {
       unsupported("tool choice that forces a call", this.#target, warnings, "unsupported_tool_choice");
       return undefined;
