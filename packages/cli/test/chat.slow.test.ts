@@ -181,6 +181,25 @@ describe("rondo chat on a terminal", () => {
     expect((await terminal.outcome).code).toBe(130);
   });
 
+  it("says what was typed and not read when it was interrupted, and sends it with the next message", async () => {
+    const at = place();
+    const terminal = talk(at, "talks");
+    await terminal.shows("> ");
+    terminal.type("hang\r");
+    await terminal.shows("I am thinking");
+    terminal.type("and why?\r");
+    await terminal.shows("and why?");
+    terminal.type("\u0003");
+    await terminal.shows("not read yet, and goes with your next message: and why?");
+    await terminal.shows("> ");
+    terminal.type("still there?\r");
+    await terminal.shows("message delivered: and why?");
+    await terminal.shows("you said: ");
+    await terminal.shows("> ");
+    terminal.type("\u0004");
+    expect((await terminal.outcome).code).toBe(0);
+  });
+
   it("leaves what it is doing at a safe point when its terminal goes away", async () => {
     const at = place();
     const terminal = talk(at, "waits", ["--yes"]);

@@ -79,7 +79,9 @@ function demandSpent(world: World, { spent }: Session): void {
 }
 
 function demandMessages(world: World, { messages, queued }: Session): void {
-  const texts = [...messages, ...queued.map(({ message }) => message)].map(textOf);
+  // What is told may also be the answer to a question, as a result.
+  const said = messages.filter(({ role }) => role !== "tool");
+  const texts = [...said, ...queued.map(({ message }) => message)].map(textOf);
   const { lost } = world;
   // Whoever was refused once, because another object was faster or the disk was full, tells so at the next call.
   for (const { session, outcome } of world.called)

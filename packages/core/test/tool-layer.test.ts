@@ -461,6 +461,14 @@ describe("what a tool gets", () => {
     expect(await resultFrom(execute)).toBe("Error: no database (error)");
   });
 
+  test("a key without a default makes its call fail where no value is given, and names what to give", async () => {
+    const user = dependency<string>("user");
+    const execute = async (_args: never, { resolve }: ToolContext): Promise<string> => resolve(user);
+    expect(await resultFrom(execute)).toBe(
+      'Error: the dependency "user" has no value: give one with the run or the session (dependencies: [key.as(value)]), or to the agent (error)',
+    );
+  });
+
   test("D1.2 dependencies of one run override those of the agent", async () => {
     const name = dependency("name", () => "made");
     const says = doing("t", (_args: never, { resolve }: ToolContext) => resolve(name));

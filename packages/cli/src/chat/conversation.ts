@@ -3,9 +3,10 @@
 // One line is one turn. Lines typed while the agent works are delivered before its next model call. Ctrl-C aborts the
 // run, twice leaves the chat. Leaving during a run stops it at a safe point.
 
-import { RondoError, type RunResult, type Session, type Tool } from "@rondo/core";
+import { RondoError, type RunResult, type Session, type Tool, textOf } from "@rondo/core";
 import type { Console } from "../console/console.ts";
 import { failureOf } from "../console/failure.ts";
+import { oneLine } from "../console/shorten.ts";
 import { sameMs } from "../console/signals.ts";
 import { type ExitCode, exitCodeOf, exitCodes } from "../exit-codes.ts";
 import { rondo } from "../line/command-name.ts";
@@ -248,6 +249,8 @@ export class Conversation {
   #tellEnd({ end }: RunResult): void {
     if (end === undefined || exitCodeOf(end.reason) === exitCodes.completed) return;
     this.#tell(this.#console.paint(endStyle(end), endText(end)));
+    for (const { message } of this.#session.queued)
+      this.#tell(`not read yet, and goes with your next message: ${oneLine(textOf(message), 300)}`);
   }
 
   /** First Ctrl-C: aborts the run. Second: leaves the chat. */

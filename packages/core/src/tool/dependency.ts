@@ -6,9 +6,8 @@
 import { callable, checkGiven, having, membersOf, text } from "../checks.ts";
 import { invalidRequest } from "../errors.ts";
 
-const dependencyParts = membersOf<{ id: string; create: () => unknown }>({ id: text, create: callable }, [
+const dependencyParts = membersOf<{ id: string; create?: () => unknown }>({ id: text, create: callable }, [
   "id",
-  "create",
 ]);
 
 /** A typed key for something that tools need. Two keys with the same id are the same key. */
@@ -33,11 +32,18 @@ export interface Provided {
  *     // in a tool: const rows = (await context.resolve(db)).query(…)
  *     // in a test: agent.run("…", { dependencies: [db.as(fake)] })
  *
- * @throws RondoError `invalid_request` without `create`; if the value must always be given, let `create` throw
+ * @param create default: the value must be given, `dependency<User>("user")`; `resolve` rejects where it is not
+ * @throws RondoError `invalid_request` saying what cannot be used
  */
-export function dependency<T>(id: string, create: () => T | Promise<T>): Dependency<T> {
+export function dependency<T>(id: string, create: () => T | Promise<T> = () => notGiven(id)): Dependency<T> {
   checkGiven(dependencyParts, { id, create }, `dependency ${JSON.stringify(id) ?? "without an id"}`);
   return { id, create, as: (value) => ({ id, value }) };
+}
+
+function notGiven(id: string): never {
+  throw invalidRequest(
+    `the dependency ${JSON.stringify(id)} has no value: give one with the run or the session (dependencies: [key.as(value)]), or to the agent`,
+  );
 }
 
 /** The dependencies of a run that its sub-agents get as well: those of its agent, and those of the run. */
