@@ -23,6 +23,7 @@ import {
   type RunResult,
   type Spent,
   type TextPart,
+  textOf,
 } from "@rondo/core";
 import { checkGiven, object } from "@rondo/core/checks";
 import {
@@ -44,6 +45,7 @@ import {
 import { clientChecks, type RestateClientOptions } from "./client/options.ts";
 import { Clean } from "./client/redact.ts";
 import { Seen } from "./client/session-view.ts";
+import { haveRead } from "./client/tell.ts";
 import { type LiveWorkers, liveWorkers } from "./follow/live-workers.ts";
 import { type Followed, type FollowSessionOptions, followSession } from "./follow.ts";
 import { defaultPatienceMs, Ingress } from "./ingress.ts";
@@ -168,6 +170,22 @@ export class RestateSession<Output = unknown> {
   /** More work: delivered once, when the run would end. */
   followUp(message: string | readonly (TextPart | FileInput)[], id?: string): Promise<void> {
     return this.#queue("follow_up", message, id);
+  }
+
+  /**
+   * Tells the session something, whatever it is doing: the message starts a run, or goes into the active one. Where a run waits for a
+   * person it takes the place of the answer: the calls that wait are denied, or a question is answered with it. Resolves when the run that reads it has ended or waits.
+   * @param id duplicates of an id are dropped
+   */
+  async tell(
+    message: string | readonly (TextPart | FileInput)[],
+    id: string = randomUUID(),
+  ): Promise<RunResult<Output>> {
+    const came = await this.status();
+    const said = readMessage(message);
+    await this.#sayAndHear({ type: "queued", id, lane: "steer", message: said });
+    const waits = (): boolean => this.#seen.state.inbox.some((one) => one.id === id);
+    return haveRead<Output>(this, { text: textOf(said), came, waits });
   }
 
   /**
@@ -358,13 +376,18 @@ export class RestateSession<Output = unknown> {
 
   /** Sends a message, and waits until the run that takes it has ended, or waits again. */
   async #sayAndWait(say: Saying): Promise<RunResult<Output>> {
+    await this.#sayAndHear(say);
+    return resultOf<Output>(this.#seen.state, this.id);
+  }
+
+  /** Sends a message, and waits until the session has taken it and is not driven any more. */
+  async #sayAndHear(say: Saying): Promise<void> {
     const mail = await this.#post(say);
     this.#said = this.#said.filter(({ n }) => n !== mail.n);
     // The inbox also forwards the message. The session takes it once, and either copy gets its turn when nobody drives.
     const driven = await this.#call<Driven>("session", "take", mail);
     if (driven.error !== undefined) throw errorOf(driven.error);
     await this.#seen.lookAgain();
-    return resultOf<Output>(this.#seen.state, this.id);
   }
 
   #call<Out>(

@@ -1,7 +1,7 @@
 // What is said to a session on Restate: to which run, how soon it is known, and what of it the server keeps.
 
-import { Agent, subAgent, tool } from "@rondo/core";
-import { call, calls, fail, say, scripted } from "@rondo/testkit";
+import { Agent, subAgent, textOf, tool } from "@rondo/core";
+import { call, calls, fail, hold, say, scripted } from "@rondo/testkit";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type RestateWorker, register, restateClient, restateWorker } from "../src/index.ts";
 import { startServer, type TestServer, whyNoServer } from "./server.ts";
@@ -77,6 +77,46 @@ describe.skipIf(whyNoServer !== undefined)(
       });
       expect((await quiet)?.text).toBe("A");
       expect((await one.records()).filter(({ type }) => type === "run_started")).toHaveLength(1);
+      await worker.close({ withinMs: 0 });
+    });
+
+    it("is read whatever the session is doing: told, it starts a run, goes into one, or stands for an answer", async () => {
+      const held = hold(call("look"));
+      const look = tool({
+        name: "look",
+        description: "looks",
+        inputSchema: { type: "object" },
+        effect: "read",
+        execute: () => "nothing",
+      });
+      const pay = tool({
+        name: "pay",
+        description: "pays",
+        inputSchema: { type: "object" },
+        permission: "ask",
+        execute: () => "paid",
+      });
+      const model = scripted([say("Hi."), held, say("In Oslo it is."), call("pay"), say("As you like.")]);
+      const worker = await served("told", new Agent({ model, tools: [look, pay] }));
+      const client = restateClient({ ingress: server.ingress, namespace: "told", agent: "subject" });
+      const session = client.session("s");
+      expect((await session.tell("Hello!")).text).toBe("Hi.");
+      const run = session.tell("Look!");
+      await held.reached;
+      const told = session.tell("In Oslo.", "oslo");
+      await expect.poll(async () => (await session.queued()).map(({ id }) => id)).toEqual(["oslo"]);
+      held.release();
+      expect([(await run).text, (await told).text]).toEqual(["In Oslo it is.", "In Oslo it is."]);
+      expect((await session.tell("In Oslo.", "oslo")).text).toBe("In Oslo it is.");
+      expect((await session.tell("Pay.")).parked?.pending).toHaveLength(1);
+      expect((await session.tell("How much is it?")).text).toBe("As you like.");
+      const said = (await session.messages()).map((message) => `${message.role}: ${textOf(message)}`);
+      expect(said.slice(-4)).toEqual([
+        "assistant: ",
+        "tool: Permission denied: The user wrote a message instead.",
+        "user: How much is it?",
+        "assistant: As you like.",
+      ]);
       await worker.close({ withinMs: 0 });
     });
 
