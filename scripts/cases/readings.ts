@@ -88,7 +88,7 @@ function plainReadings(seen: Observation, response: SeenResponse, run: SeenRun |
   const unreadable = response.calls.some((call) => !call.ok);
   if (unreadable && (stop === "max_tokens" || stop === "context_overflow"))
     readings.push({ stop, error: "malformed_tool_call" });
-  if (isRefusedCall(response))
+  if (isRefusedCall(response) || isNameless(response))
     readings.push({ stop, error: "malformed_tool_call" }, { stop: "error", error: "malformed_tool_call" });
   if (run?.end?.error?.kind === "structured_output" && isLastOfRun(seen, response))
     readings.push({ stop, error: "structured_output" });
@@ -138,6 +138,9 @@ function failedReadings(failure: ErrorData, status: number, isSilent: boolean = 
   // An error in the middle of an answer that began well.
   if (status === 200 && (failure.kind === "server_error" || failure.kind === "invalid_request"))
     readings.push({ stop: "error", error: "stream_error" });
+  // The same without a code: the server says that it failed.
+  if (status === 200 && failure.kind === "stream_error" && / answered with an error: /.test(failure.message))
+    readings.push({ stop: "error", error: "server_error" });
   // A busy server is overloaded; one that only says it is unavailable may be called either.
   if (failure.kind === "overloaded" && !/overload|capacity/i.test(failure.message))
     readings.push({ stop: "error", error: "server_error" });
@@ -146,9 +149,11 @@ function failedReadings(failure: ErrorData, status: number, isSilent: boolean = 
   return readings;
 }
 
-/** A call that the provider itself refused, or one without a name: an error of the response, but also a call of an answer. */
-const isRefusedCall = ({ message, calls }: SeenResponse): boolean =>
-  message?.stop.raw === "tool_use_failed" || calls.some((call) => call.name.trim() === "");
+/** The provider itself refused the model's call: an error of the response, but also a call of an answer. */
+const isRefusedCall = ({ message }: SeenResponse): boolean => message?.stop.raw === "tool_use_failed";
+
+/** A call without a name is malformed (F066), and a call of an answer. */
+const isNameless = ({ calls }: SeenResponse): boolean => calls.some((call) => call.name.trim() === "");
 
 /** Every correct reading of a response's text: its own, with the paused answers it continues, or the text of a refusal. */
 export function textsOf(seen: Observation, response: SeenResponse): string[] {
