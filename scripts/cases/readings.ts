@@ -129,7 +129,7 @@ function failedReadings(failure: ErrorData, status: number, isSilent: boolean = 
   // A connection that breaks in the middle is both a network error and a truncated answer.
   if (failure.kind === "stream_truncated" && / broke off /.test(failure.message))
     readings.push({ stop: "error", error: "network" });
-  // A stream without any event is a truncated answer and an empty one.
+  // A stream that ended before anything was said is a truncated answer and an empty one.
   if (failure.kind === "stream_truncated" && isSilent)
     readings.push({ stop: "error", error: "empty_response" });
   // Bytes that are not frames violate the protocol as well as the stream format.
