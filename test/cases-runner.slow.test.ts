@@ -112,6 +112,68 @@ test("a command that outlives its shell is seen by whatever name it is asked for
   expect(await reasonsOf({ ...one, expect: { orphan_processes: 1 } })).toContain("childProcesses");
 });
 
+test("a value is found by JSON path's own spellings", () => {
+  const body = {
+    messages: [
+      { role: "user", content: [{ type: "text", text: "go" }] },
+      { role: "assistant", tool_calls: [{ id: "c1" }] },
+      { role: "tool", tool_call_id: "c1" },
+    ],
+    tools: [{ function: { name: "f" } }, { function: { name: "g" } }],
+  };
+  const request = { url: "", headers: {}, body, text: JSON.stringify(body) };
+  const wrong = (path: string, op: string, value?: unknown): string | undefined =>
+    check({ path, op, ...(value === undefined ? {} : { value }) }, request, undefined);
+  expect(wrong("messages[?(@.role=='tool')].tool_call_id", "eq", ["c1"])).toBeUndefined();
+  expect(wrong('messages[?role == "tool"].tool_call_id', "eq", ["c1"])).toBeUndefined();
+  expect(wrong("messages[?role!=tool]", "len", 2)).toBeUndefined();
+  expect(wrong("messages[?tool_calls].role", "eq", ["assistant"])).toBeUndefined();
+  expect(wrong("tools[?function.name=g]", "len", 1)).toBeUndefined();
+  expect(wrong("$['messages'][-1]['role']", "eq", "tool")).toBeUndefined();
+  expect(wrong("messages[-2:].role", "eq", ["assistant", "tool"])).toBeUndefined();
+  expect(wrong("messages.*.role", "eq", ["user", "assistant", "tool"])).toBeUndefined();
+  // A text may be sent as one part; null is what a member that is not there has.
+  expect(wrong("messages[0].content", "eq", "go")).toBeUndefined();
+  expect(wrong("messages[0].content", "matches", "^go$")).toBeUndefined();
+  expect(wrong("messages[0].content", "eq", "stop")).toMatch(/must be "stop"/);
+  expect(wrong("tool_choice", "in", [null, "auto"])).toBeUndefined();
+  expect(() => wrong("messages[0,1]", "len", 2)).toThrow(/cannot be read at "\[0,1\]"/);
+});
+
+test("options that are refused are a run that ended before it began", async () => {
+  const search = { name: "search", behaviour: { returns: "ok" } };
+  const one = {
+    ...plain,
+    given: { tools: [search, search] },
+    expect: { loop_outcome: "fail", error_kind: "invalid_request", model_calls: 0 },
+  };
+  expect(await reasonsOf(one)).toBe("");
+  expect(await reasonsOf({ ...one, expect: { loop_outcome: "final" } })).toMatch(/two tools are named/);
+});
+
+test("of several calls those that are no good need not run, and those that are may", async () => {
+  const two = calls("f", "{}") as { sse: string[] };
+  const wire = {
+    ...two,
+    sse: [
+      two.sse[0],
+      chunk({ tool_calls: [{ index: 1, id: "call_2", function: { name: "g", arguments: '{"a' } }] }),
+      ...two.sse.slice(1),
+    ],
+  };
+  const tool_calls = [
+    { id: "call_1", name: "f", arguments: {} },
+    { id: "call_2", name: "g", arguments: null },
+  ];
+  const given = { tools: ["f", "g"].map((name) => ({ name, behaviour: { returns: "ok" } })) };
+  const one = { ...plain, given, wire };
+  const expecting = (expect: object): Promise<string> =>
+    reasonsOf({ ...one, expect: { tool_calls, ...expect } });
+  expect(await expecting({ loop_outcome: "run_tools_then_continue" })).toBe("");
+  expect(await expecting({ loop_outcome: "feed_error_to_model", tools_executed: 1 })).toBe("");
+  expect(await expecting({ loop_outcome: "feed_error_to_model" })).toMatch(/calls ran/);
+});
+
 describe("what was told and stored may be asserted", () => {
   const one = { ...plain, expect: {} };
   test.each([

@@ -5,6 +5,7 @@
 import type { AgentOptions, JsonObject, ModelFacts, Settings } from "@rondo/core";
 import { demandKnown, type Given, Unsupported } from "./format.ts";
 import { words } from "./given-messages.ts";
+import { abortedNames, usualOption } from "./option-names.ts";
 
 /** The result of mapping: some options are the agent's, some the model's. */
 export interface MappedOptions {
@@ -14,6 +15,8 @@ export interface MappedOptions {
   compat: JsonObject;
   /** Tools are sent as text in the prompt. */
   prompted: boolean;
+  /** Answers come whole, not as streams. */
+  whole?: boolean;
   /** How deep sub-agents may be nested. */
   maxDepth?: number;
   /** The user's signal was aborted before the run. */
@@ -66,65 +69,6 @@ function strictTools(value: boolean, to: MappedOptions): void {
   // The schema of a tool that must be strict may be adapted to strict mode.
   to.compat = { ...to.compat, strictTools: value, adaptStrict: value };
 }
-
-/** Synonyms for a signal that is aborted in advance. */
-const abortedNames = /^(?:abort_?)?signal(?:_(?:is_|already_|pre_?)?aborted)?$|^(?:already_|pre_?)?aborted$/;
-
-/** Synonyms of timeouts. */
-const clockNames: readonly (readonly [RegExp, string])[] = [
-  [
-    /^(?:first_(?:token|chunk|event|delta)|time_to_first_token|ttft|prefill)(?:_timeout)?_ms$/,
-    "first_byte_timeout_ms",
-  ],
-  [/^first_byte_ms$/, "first_byte_timeout_ms"],
-  [/^(?:socket|network|transport)_idle(?:_timeout)?_ms$|^bytes?_idle_ms$/, "byte_idle_timeout_ms"],
-  [
-    /^(?:(?:content|event|token|delta|model|chunk|response)_)?(?:idle|inactivity|silence|stall)(?:_timeout)?_ms$/,
-    "idle_timeout_ms",
-  ],
-  [/^(?:stream|semantic)_(?:idle|inactivity)_ms$/, "semantic_idle_timeout_ms"],
-  [
-    /^(?:read|body|chunk|stream|between_chunks|inter_?(?:chunk|token)|(?:no_)?progress)_timeout_ms$/,
-    "idle_timeout_ms",
-  ],
-  [/^connect_ms$/, "connect_timeout_ms"],
-  [/^(?:request|call|overall|model)_timeout_ms$/, "total_timeout_ms"],
-];
-
-/** Synonyms of limits. */
-const limitNames: readonly (readonly [RegExp, string])[] = [
-  [/^(?:max_(?:turns|iterations|rounds|loops)|(?:step|turn|iteration)_limit)$/, "max_steps"],
-  [/^max_(?:model|llm)_calls$|^max_(?:total_)?requests$/, "max_total_model_calls"],
-  [/^max_(?:repeats|repeated(?:_tool)?_calls|same_calls|duplicate(?:_tool)?_calls)$/, "max_identical_calls"],
-  [/^max_(?:consecutive_)?(?:tool_)?(?:errors|failures|mistakes)$/, "max_consecutive_tool_errors"],
-  [
-    /^(?:starts?_(?:in|inside)_think(?:ing)?|think(?:ing)?_(?:pre_?opened|open(?:ed)?)|template_opens_think)$/,
-    "starts_in_think",
-  ],
-  [/^max_(?:tool_)?calls_per_(?:turn|answer|response|message)$/, "max_tool_calls_per_turn"],
-  [/^max_(?:parallel(?:_tools?)?(?:_calls)?|concurrent_tools|concurrency|tool_concurrency)$/, "max_parallel"],
-  [/^max_(?:tool_)?(?:result|output)_(?:chars|characters|length)$/, "max_tool_result_chars"],
-  [/^(?:token_budget|max_total_tokens|max_run_tokens)$/, "max_tokens_total"],
-  [/^(?:deadline|run_timeout|max_run(?:time)?|(?:max_)?wall(?:_clock)?|time_budget)_ms$/, "max_duration_ms"],
-  [/^(?:(?:max_)?(?:cost|budget)_(?:limit_)?usd|max_usd)$/, "max_cost_usd"],
-  [/^(?:model_)?prices?$/, "price"],
-  [/^(?:retries|retry_count)$/, "max_retries"],
-  [/^(?:exempt(?:_tools)?|repeat_exempt)$/, "exempt_tools"],
-  [/^(?:max_empty_(?:nudges|retries|answers)|empty_nudges)$/, "max_nudges"],
-  [/^(?:grace(?:_period)?|abort_timeout|settle)_ms$/, "abort_grace_ms"],
-  [/^(?:context_(?:limit|tokens|length|size)|window|max_context_tokens)$/, "context_window"],
-  [/^max_(?:depth_of_agents|agent_depth|subagent_depth|sub_agent_depth)$/, "max_depth"],
-  [/^max_(?:subagents|sub_agents|children)$/, "max_sub_agents"],
-  [/^(?:retry_)?(?:base_delay|initial_delay|backoff_base|base)_ms$/, "base_delay_ms"],
-  [/^(?:retry_)?(?:max_backoff|backoff_cap|cap)_ms$/, "max_delay_ms"],
-  [/^max_(?:malformed_retries|malformed_calls)$/, "malformed_retries"],
-  [/^max_(?:structured|output|schema|decode|repair)_(?:retries|repairs|rounds)$/, "decode_retries"],
-  [/^(?:stop_sequences?|stops)$/, "stop"],
-  [/^max_(?:output|completion)_tokens$/, "max_tokens"],
-  [/^max_retry_after_ms$/, "max_retry_delay_ms"],
-  [/^(?:compact_at|compaction_at|compact_threshold)$/, "compaction_threshold"],
-  [/^tool_execution$/, "tool_order"],
-];
 
 const mappers: { readonly [option: string]: Mapper } = {
   max_tokens: (value: number, { agent }) => {
@@ -244,6 +188,28 @@ const mappers: { readonly [option: string]: Mapper } = {
     if (value !== true)
       agent.context = { ...agent.context, compaction: off ? null : { at: value.at ?? 0.8 } };
   },
+  coerce: (value: boolean, { agent }) => {
+    agent.coerce = value;
+  },
+  on_truncated: (value: NonNullable<AgentOptions["onTruncated"]>, { agent }) => {
+    agent.onTruncated = value;
+  },
+  max_tools: (value: number, to) => {
+    to.compat = { ...to.compat, maxTools: value };
+  },
+  disable_parallel_tool_use: (value: boolean, { agent }) => {
+    agent.settings = { ...agent.settings, parallelToolCalls: !value };
+  },
+  stream: (value: boolean, to) => {
+    to.whole = !value;
+  },
+  // What a model can do, where the catalogue does not know it.
+  supports_images: (value: boolean, to) => {
+    to.facts = { ...to.facts, accepts: value ? ["image/*"] : [] };
+  },
+  supports_tools: (value: boolean, to) => {
+    to.facts = { ...to.facts, tools: value };
+  },
   compaction_threshold: (value: number, { agent }) => {
     agent.context = { ...agent.context, compaction: { at: value } };
   },
@@ -325,7 +291,7 @@ const mappers: { readonly [option: string]: Mapper } = {
     const words = { none: null, nobody: null, absent: null, headless: null, false: null };
     const said = String(value);
     const who = said in words ? null : value;
-    const allows = who !== null && /^(?:true|allows?|approves?|auto_allow)$/.test(said);
+    const allows = who !== null && /^(?:true|allows?|approves?|auto(?:_allow)?|always)$/.test(said);
     if (who !== null && !allows && !/^(?:den(?:y|ies)|rejects?)$/.test(said))
       throw new Unsupported(`given.options.approver ${JSON.stringify(value)}`);
     const reason =
@@ -369,7 +335,7 @@ export function mappedOptions(given: Given): MappedOptions {
       mapped.aborted = value === true || /abort(?:ed)?(?!":false)/i.test(JSON.stringify(value));
       continue;
     }
-    const usual = [...clockNames, ...limitNames].find(([names]) => names.test(name))?.[1] ?? name;
+    const usual = usualOption(name);
     const mapper = Object.hasOwn(mappers, usual) ? mappers[usual] : undefined;
     if (mapper === undefined) throw new Unsupported(`given.options.${name}: Rondo has no such option yet`);
     mapper(value as never, mapped);

@@ -187,7 +187,7 @@ const members: { readonly [member: string]: Member } = {
 
   refusal: about((value: string | Record<string, string>, response, { seen }) => {
     const said = [response.message?.stop.detail ?? "", ...textsOf(seen, response)].join("\n");
-    const words = typeof value === "string" ? [value] : Object.values(value);
+    const words = typeof value === "string" ? [value] : Object.values(value ?? {});
     const wrong = words.filter((word) => !said.includes(word));
     return wrong.length === 0 ? undefined : `must say ${shown(wrong)}; got ${shown(said)}`;
   }),
@@ -365,34 +365,25 @@ const untouched =
   /^(?:(?:object|global)_?)?prototype_?(?:un(?:changed|touched|polluted)|intact|clean|safe)$|^no_(?:prototype_)?pollution$/i;
 const touched = /^(?:(?:object|global)_?)?(?:prototype_?)?(?:polluted|pollution|changed|touched)$/i;
 
-/** Synonyms of members. */
-const otherNames: readonly (readonly [RegExp, string])[] = [
-  [/^(?:displayed|shown|ui|reader|subscriber|consumer|emitted|streamed)_text$/, "visible_text"],
-  [/^(?:attempt_)?resets?$/, "attempt_resets"],
-  [/^(?:total_)?(?:requests|model_requests|http_requests|model_calls)$/, "model_calls"],
-  [/^max_(?:total_)?(?:requests|model_requests|http_requests|model_calls)$/, "max_model_calls"],
-  [/^(?:max_tools_executed|max_tool_executions)$/, "tools_executed_max"],
-  [/^(?:min_tools_executed|min_tool_executions)$/, "tools_executed_min"],
-  [/^tool_executions$/, "tools_executed"],
-];
-
-/** Number of processes left, when asserted among the run's members: `orphans`, `no_surviving_processes`, `process_group_killed`. */
-const processesLeft = (name: string): boolean =>
-  /^process_(?:group|tree)_(?:alive|killed|empty|gone|dead)$/.test(name) ||
-  measureOf(name.replace(/^no_/, "")) === "childProcesses";
+/** What of the process is asserted among the run's members: `orphans`, `process_group_killed`, `no_unhandled_rejections`. */
+function leftBehind(name: string): "childProcesses" | "unhandledRejections" | undefined {
+  const isGroup = /^process_(?:group|tree)_(?:alive|killed|empty|gone|dead)$/.test(name);
+  const own = isGroup ? "childProcesses" : measureOf(name.replace(/^no_/, ""));
+  return own === "childProcesses" || own === "unhandledRejections" ? own : undefined;
+}
 
 /** Whether a member can be measured only in a process of its own. */
 export const isMeasured = (name: string): boolean =>
-  ["process", "max_cpu_ms", "max_heap_growth_mb"].includes(name) || processesLeft(name);
+  ["process", "max_cpu_ms", "max_heap_growth_mb"].includes(name) || leftBehind(name) !== undefined;
 
 export function memberNamed(given: string): Member | undefined {
   if (Object.hasOwn(members, given)) return members[given];
-  const name = [...otherNames, ...toldNames].find(([names]) => names.test(given))?.[1] ?? given;
+  const name = toldNames.find(([names]) => names.test(given))?.[1] ?? given;
   if (name !== given) return members[name];
   if (touched.test(name)) return members.prototype_polluted;
-  if (processesLeft(name))
-    return (value, subject) =>
-      members.process?.({ childProcesses: typeof value === "number" ? value : 0 }, subject);
+  const left = leftBehind(name);
+  if (left !== undefined)
+    return (value, subject) => members.process?.({ [left]: typeof value === "number" ? value : 0 }, subject);
   return untouched.test(name)
     ? (value, subject) => members.prototype_polluted?.(value === false, subject)
     : undefined;

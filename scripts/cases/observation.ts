@@ -2,7 +2,16 @@
 //
 // Playing knows nothing of expectations, and judging knows nothing of sockets; this is all that passes between them.
 
-import type { AssistantMessage, CallCheck, ErrorData, LogRecord, Message, RunEnd, Usage } from "@rondo/core";
+import type {
+  AssistantMessage,
+  CallCheck,
+  ErrorData,
+  LogRecord,
+  Message,
+  RondoError,
+  RunEnd,
+  Usage,
+} from "@rondo/core";
 
 export interface SeenRequest {
   url: string;
@@ -142,3 +151,31 @@ export const nothingSeen = (): Observation => ({
   sinks: [],
   files: {},
 });
+
+/** What is seen of a run that was not begun, because its options are refused: two tools of one name, say (F060). */
+export function refusedAtOnce({ kind, message }: RondoError, now: number): Observation {
+  const end: RunEnd = {
+    reason: "error",
+    rule: "options",
+    evidence: {},
+    error: { kind, message, retryable: false },
+    landed: false,
+    resumable: false,
+  };
+  const run: SeenRun = {
+    number: 1,
+    startedAt: now,
+    endedAt: now,
+    end,
+    text: "",
+    parked: false,
+    startedAfterAbort: [],
+    terminalEvents: 0,
+    compactions: 0,
+    cuts: 0,
+    warnings: [],
+    history: [],
+    rejected: message,
+  };
+  return { ...nothingSeen(), runs: [run] };
+}

@@ -60,15 +60,43 @@ function extendsBody({ now, was }: { now: unknown; was: unknown }): boolean {
   });
 }
 
+/** Whether a message holds results of tools alone: a text of the user's comes in a message of its own after it (F045, F038). */
+function isOfResults({ content, parts }: { content?: unknown; parts?: unknown }): boolean {
+  const blocks = content ?? parts;
+  return (
+    Array.isArray(blocks) &&
+    blocks.length > 0 &&
+    blocks.every(
+      (block) =>
+        member(block, "type") === "tool_result" ||
+        member(block, "toolResult") !== undefined ||
+        member(block, "functionResponse") !== undefined,
+    )
+  );
+}
+
+/** A value, and if it is a list of one text, that text: content may be sent as either. */
+function spellings(value: unknown): unknown[] {
+  const alone = Array.isArray(value) && value.length === 1 ? member(value[0], "text") : undefined;
+  return typeof alone === "string" ? [value, alone] : [value];
+}
+
+const isSame = (value: unknown, wanted: unknown): boolean =>
+  spellings(value).some((one) => isDeepStrictEqual(one, wanted));
+
+const fits = (value: unknown, wanted: unknown): boolean =>
+  spellings(value).some((one) => pattern(wanted).test(text(one)));
+
 export const operators: { readonly [op: string]: Operator } = {
+  // Null is also what a member that is not there has.
   eq: (ask) =>
     demand(
-      isDeepStrictEqual(ask.found.many ? ask.found.values : ask.one, ask.value),
+      ask.found.many ? isDeepStrictEqual(ask.found.values, ask.value) : isSame(ask.one ?? null, ask.value),
       () => `must be ${shown(ask.value)}; ${got(ask)}`,
     ),
   in: (ask) =>
     demand(
-      Array.isArray(ask.value) && ask.value.some((one) => isDeepStrictEqual(one, ask.one)),
+      Array.isArray(ask.value) && ask.value.some((one) => isSame(ask.one ?? null, one)),
       () => `must be one of ${shown(ask.value)}; ${got(ask)}`,
     ),
   lte: (ask) =>
@@ -88,7 +116,7 @@ export const operators: { readonly [op: string]: Operator } = {
     ),
   matches: (ask) =>
     demand(
-      ask.found.values.some((value) => value !== undefined && pattern(ask.value).test(text(value))),
+      ask.found.values.some((value) => value !== undefined && fits(value, ask.value)),
       () => `must match ${shown(ask.value)}; ${got(ask)}`,
     ),
   not_matches: (ask) =>
@@ -135,14 +163,14 @@ export const operators: { readonly [op: string]: Operator } = {
     demand(parsedObject(ask.one), () => `must be the JSON text of an object; ${got(ask)}`),
 
   all_eq: all(
-    (value, ask) => isDeepStrictEqual(value, ask.value),
+    (value, ask) => isSame(value, ask.value),
     (ask) => `all must be ${shown(ask.value)}`,
   ),
   // Blocks of other kinds do not have this member; but at least one must have it.
   all_match: (ask) => {
     const values = ask.found.values.filter((value) => value !== undefined);
-    const fits = values.length > 0 && values.every((value) => pattern(ask.value).test(text(value)));
-    return demand(fits, () => `all must match ${shown(ask.value)}; ${got(ask)}`);
+    const isMet = values.length > 0 && values.every((value) => fits(value, ask.value));
+    return demand(isMet, () => `all must match ${shown(ask.value)}; ${got(ask)}`);
   },
   all_present: all(
     (value) => value !== undefined,
@@ -222,7 +250,7 @@ export const operators: { readonly [op: string]: Operator } = {
   roles_alternate: (ask) => {
     const roles = messagesOf(ask.request.body)
       .filter((message) => message.role !== "system" && message.role !== "developer")
-      .map((message) => String(message.role ?? message.type));
+      .map((message) => (isOfResults(message) ? "tool" : String(message.role ?? message.type)));
     const spoken = roles.filter((role) => role !== "tool");
     const twice = spoken.findIndex((role, at) => {
       if (at === 0 || role !== spoken[at - 1]) return false;

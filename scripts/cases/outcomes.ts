@@ -127,8 +127,8 @@ const outcomes: { readonly [word: string]: Outcome } = {
     const wrong = response.calls.filter((call) => call.started > 1);
     if (wrong.length > 0) return `calls ran more than once: ${shown(wrong.map((call) => call.id))}`;
     const started = response.calls.filter((call) => call.started === 1);
-    const listed = expect.tool_calls;
-    if (listed !== null && listed !== undefined && started.length !== listed.length)
+    const listed = expect.tool_calls?.filter((call) => call.arguments !== null || "arguments_raw" in call);
+    if (listed !== undefined && started.length !== listed.length)
       return `${listed.length} calls must have run; ${started.length} did: ${shown(response.calls.map(({ name, args, started: times, result }) => ({ name, args, times, result })))}`;
     if (started.length === 0) return `no call ran: ${shown(response.calls.map((call) => call.result))}`;
     const failed = started.filter((call) => call.result === undefined);
@@ -141,9 +141,11 @@ const outcomes: { readonly [word: string]: Outcome } = {
     const ran = response.calls.filter(
       (call) => call.started > 0 && call.result?.code !== "timeout" && !failsByItself(subject, call.name),
     );
-    if (ran.length > 0) return `calls ran: ${shown(ran)}`;
+    // A case may say that of several calls some are well.
+    const mayRun = Number(subject.expect.tools_executed ?? 0);
+    if (ran.length > (mayRun < response.calls.length ? mayRun : 0)) return `calls ran: ${shown(ran)}`;
     const fine = response.calls.filter(
-      (call) => call.result?.isError !== true || call.result.text.trim() === "",
+      (call) => !ran.includes(call) && (call.result?.isError !== true || call.result.text.trim() === ""),
     );
     if (fine.length > 0) return `calls are not answered with an error: ${shown(fine)}`;
     return answeredNext(response, next);

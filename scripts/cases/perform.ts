@@ -142,7 +142,10 @@ async function boundless(one: Case): Promise<string[]> {
   const most = limits.max_attempts + 1 + mends;
   // If the failure is reported to the model, the next request is a different one, with limits of its own.
   const told = /feed_error_to_model/.test(String(one.expect.loop_outcome));
-  const asked = responses.filter((response) => !told || response.request.text === responses[0]?.request.text);
+  // Nor is a summary another attempt: how often one is tried is bounded by itself.
+  const asked = responses.filter(
+    (response) => !response.compaction && (!told || response.request.text === responses[0]?.request.text),
+  );
   return asked.length > most
     ? [
         `expect.retry: with this response for ever at most ${limits.max_attempts} more attempts; there were ${asked.length - 1}`,

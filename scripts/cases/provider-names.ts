@@ -85,7 +85,9 @@ function spokenIn(one: Case): Protocol | undefined {
     // Quotes inside an answer are escaped, so quoted text does not match.
     const found = marks.find(([, mark]) => mark.test(text));
     if (found !== undefined) return found[0];
-    if (wire?.body_b64 !== undefined) return "bedrock";
+    // Bytes are Amazon's event stream, if they are not said to be something else.
+    const type = Object.entries(wire?.headers ?? {}).find(([name]) => /^content-type$/i.test(name))?.[1];
+    if (wire?.body_b64 !== undefined && /eventstream/i.test(type ?? "eventstream")) return "bedrock";
   }
   return undefined;
 }

@@ -27,6 +27,8 @@ export interface ModelWish {
   compat: JsonObject;
   /** Tools are sent as text in the prompt. */
   prompted: boolean;
+  /** False: answers come whole. */
+  stream?: boolean;
 }
 
 /** Credentials for a case that names no key: a new one after every refusal. */
@@ -100,13 +102,14 @@ export function modelFor(wish: ModelWish): Model {
 }
 
 function wireModel(wish: ModelWish): Model {
-  const { provider, baseURL, http, apiKey, facts, compat } = wish;
+  const { provider, baseURL, http, apiKey, facts, compat, stream } = wish;
   const model = wish.model ?? defaultModel(protocolOf(provider));
   const options: ProviderOptions = {
     baseURL,
     http,
     facts,
     compat,
+    ...(stream === undefined ? {} : { stream }),
     ...(apiKey === undefined ? { credentials: renewing() } : { apiKey }),
   };
   switch (provider) {

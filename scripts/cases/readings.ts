@@ -61,7 +61,8 @@ function plainReadings(seen: Observation, response: SeenResponse, run: SeenRun |
     const asksLess = judged?.follows.do === "ask_again" && judged.follows.maxOutputTokens !== undefined;
     // Too large only because of the requested output: that is the request's fault.
     const unfit: Reading[] = asksLess ? [{ stop: "error", error: "invalid_request" }] : [];
-    return [...failedReadings(failure, response.status), ...unfit];
+    const isSilent = response.partial === undefined;
+    return [...failedReadings(failure, response.status, isSilent), ...unfit];
   }
   if (message === undefined) return [];
   const stop = stopWords[message.stop.kind] ?? message.stop.kind;
@@ -87,7 +88,7 @@ function plainReadings(seen: Observation, response: SeenResponse, run: SeenRun |
   const unreadable = response.calls.some((call) => !call.ok);
   if (unreadable && (stop === "max_tokens" || stop === "context_overflow"))
     readings.push({ stop, error: "malformed_tool_call" });
-  if (isRefusedCall(response))
+  if (isRefusedCall(response) || isNameless(response))
     readings.push({ stop, error: "malformed_tool_call" }, { stop: "error", error: "malformed_tool_call" });
   if (run?.end?.error?.kind === "structured_output" && isLastOfRun(seen, response))
     readings.push({ stop, error: "structured_output" });
@@ -106,8 +107,11 @@ export const isLeaked = ({ stop }: AssistantMessage): boolean =>
   stop.kind === "malformed_call" && stop.wire !== "malformed_call";
 
 /** A failure by its kind, or by coarser words that are just as correct. */
-function failedReadings(failure: ErrorData, status: number): Reading[] {
+function failedReadings(failure: ErrorData, status: number, isSilent: boolean = false): Reading[] {
   const readings: Reading[] = [{ stop: "error", error: failure.kind }];
+  // The provider's own word for a full window, where nothing came before it.
+  if (status === 200 && failure.kind === "context_overflow")
+    readings.push({ stop: "context_overflow", error: failure.kind });
   // Refused because of the prompt: an error for the provider, but also a filter.
   if (failure.kind === "content_filter")
     readings.push({ stop: "content_filter", error: failure.kind }, { stop: "content_filter", error: null });
@@ -125,12 +129,18 @@ function failedReadings(failure: ErrorData, status: number): Reading[] {
   // A connection that breaks in the middle is both a network error and a truncated answer.
   if (failure.kind === "stream_truncated" && / broke off /.test(failure.message))
     readings.push({ stop: "error", error: "network" });
+  // A stream that ended before anything was said is a truncated answer and an empty one.
+  if (failure.kind === "stream_truncated" && isSilent)
+    readings.push({ stop: "error", error: "empty_response" });
   // Bytes that are not frames violate the protocol as well as the stream format.
   if (failure.kind === "stream_error" && /event stream is broken/.test(failure.message))
     readings.push({ stop: "error", error: "protocol" });
   // An error in the middle of an answer that began well.
   if (status === 200 && (failure.kind === "server_error" || failure.kind === "invalid_request"))
     readings.push({ stop: "error", error: "stream_error" });
+  // The same without a code: the server says that it failed.
+  if (status === 200 && failure.kind === "stream_error" && / answered with an error: /.test(failure.message))
+    readings.push({ stop: "error", error: "server_error" });
   // A busy server is overloaded; one that only says it is unavailable may be called either.
   if (failure.kind === "overloaded" && !/overload|capacity/i.test(failure.message))
     readings.push({ stop: "error", error: "server_error" });
@@ -141,6 +151,9 @@ function failedReadings(failure: ErrorData, status: number): Reading[] {
 
 /** The provider itself refused the model's call: an error of the response, but also a call of an answer. */
 const isRefusedCall = ({ message }: SeenResponse): boolean => message?.stop.raw === "tool_use_failed";
+
+/** A call without a name is malformed (F066), and a call of an answer. */
+const isNameless = ({ calls }: SeenResponse): boolean => calls.some((call) => call.name.trim() === "");
 
 /** Every correct reading of a response's text: its own, with the paused answers it continues, or the text of a refusal. */
 export function textsOf(seen: Observation, response: SeenResponse): string[] {

@@ -3,11 +3,18 @@
 // Nothing here knows what is expected.
 
 import { getEventListeners } from "node:events";
-import { Agent, type Journal, type LogRecord, memoryJournal, type SessionInfo } from "@rondo/core";
+import {
+  Agent,
+  type Journal,
+  type LogRecord,
+  memoryJournal,
+  RondoError,
+  type SessionInfo,
+} from "@rondo/core";
 import { type Case, Unsupported } from "./format.ts";
 import { Guard } from "./guard.ts";
 import { ModelsAtWork } from "./models-at-work.ts";
-import type { Observation } from "./observation.ts";
+import { type Observation, refusedAtOnce } from "./observation.ts";
 import { firstPrompt, needsOthers, OtherProcesses } from "./other-processes.ts";
 import { protocolOf } from "./providers.ts";
 import { repeatsItself, Script } from "./script.ts";
@@ -103,21 +110,26 @@ export class Stage {
 
   async play(): Promise<Observation> {
     const baseURL = await this.#server.start();
-    const agent = new Agent(
-      optionsOf(this.#one, {
-        baseURL,
-        script: this.#script,
-        server: this.#server,
-        tap: this.#tap,
-        models: this.#models,
-        folder: this.#folder,
-        clock: this.#clock,
-        load: this.#load,
-        journal: this.#journal,
-        abort: (reason) => this.#controller.abort(reason),
-        log: (line) => this.#logged.push(line),
-      }),
-    );
+    const options = optionsOf(this.#one, {
+      baseURL,
+      script: this.#script,
+      server: this.#server,
+      tap: this.#tap,
+      models: this.#models,
+      folder: this.#folder,
+      clock: this.#clock,
+      load: this.#load,
+      journal: this.#journal,
+      abort: (reason) => this.#controller.abort(reason),
+      log: (line) => this.#logged.push(line),
+    });
+    let agent: Agent;
+    try {
+      agent = new Agent(options);
+    } catch (thrown) {
+      if (thrown instanceof RondoError) return refusedAtOnce(thrown, this.#clock.now());
+      throw thrown;
+    }
     const performed = this.#course.perform(agent);
     this.#guard = new Guard();
     try {

@@ -30,7 +30,7 @@ export interface Place {
 /** The options of the agent that plays a case. */
 export function optionsOf({ given = {}, provider, expect }: Case, place: Place): AgentOptions {
   const { script, server, models, clock } = place;
-  const { agent, facts, compat, prompted, maxDepth, aborted } = mappedOptions(given);
+  const { agent, facts, compat, prompted, whole, maxDepth, aborted } = mappedOptions(given);
   if (aborted === true) place.abort("the case aborts");
   const model = modelFor({
     provider,
@@ -41,6 +41,7 @@ export function optionsOf({ given = {}, provider, expect }: Case, place: Place):
     facts,
     compat,
     prompted,
+    ...(whole === true ? { stream: false } : {}),
   });
   const logger = loggerTo(place.log);
   const spawn = (): Tool =>

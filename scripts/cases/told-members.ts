@@ -49,6 +49,19 @@ export const toldMembers: Told = {
   finish_missing: about((value, { message }) =>
     equal("whether the finish is missing", message?.stop.detail === "finish_missing", value),
   ),
+  stop_detail: about((value, { message }) =>
+    value === null ? undefined : holds(value, [message?.stop.detail ?? ""], "the stop's detail"),
+  ),
+  /** What an answer is marked with: the detail of its stop, and the warnings of the run. */
+  flags: about((value, { message }, { run }) =>
+    holds(
+      value ?? [],
+      [message?.stop.detail ?? "", ...(run?.warnings ?? []).map(({ code }) => code)],
+      "the marks",
+    ),
+  ),
+  end_reason: (value, { run }) => equal("why it ended", run?.end?.reason, value),
+  resumable: (value, { run }) => equal("whether it can be resumed", run?.end?.resumable, value),
   final_text: (value, { run }) => equal("the run's text", run?.text, value),
 
   error_message_matches: about((value: unknown, response, { seen }) =>
@@ -86,7 +99,21 @@ export const toldMembers: Told = {
     const ran = startedNames(subject).filter((name) => textList(value).includes(name));
     return ran.length === 0 ? undefined : `these must not run, and did: ${shown(ran)}`;
   },
-  tools_executed_names: (value, subject) => equal("the tools that ran", startedNames(subject), value),
+  tools_executed_names: (value, subject) =>
+    typeof value === "number"
+      ? exactly("tools run", startedNames(subject).length, value)
+      : equal("the tools that ran", startedNames(subject), value),
+  no_tool_executed: (value, subject) =>
+    equal("whether no tool ran", startedNames(subject).length === 0, value),
+  result_is_error: about((value, { calls }) =>
+    calls.length > 0 && calls.every(({ result }) => result?.isError === value)
+      ? undefined
+      : `whether the results are errors must be ${shown(value)}; got ${shown(calls.map((call) => call.result))}`,
+  ),
+  ids_unique(value, { seen }) {
+    const ids = seen.responses.flatMap(({ calls }) => calls.map((call) => call.id));
+    return equal("whether the ids of calls are unique", new Set(ids).size === ids.length, value);
+  },
   tool_result_contains: about((value, { calls }) =>
     holds(
       value,
@@ -130,8 +157,15 @@ export const toldMembers: Told = {
   },
 };
 
-/** Synonyms of these. */
+/** Synonyms of members, these and others. */
 export const toldNames: readonly (readonly [RegExp, string])[] = [
+  [/^(?:displayed|shown|ui|reader|subscriber|consumer|emitted|streamed)_text$/, "visible_text"],
+  [/^(?:attempt_)?resets?$/, "attempt_resets"],
+  [/^(?:total_)?(?:requests|model_requests|http_requests|model_calls)$/, "model_calls"],
+  [/^max_(?:total_)?(?:requests|model_requests|http_requests|model_calls)$/, "max_model_calls"],
+  [/^(?:max_tools_executed|max_tool_executions)$/, "tools_executed_max"],
+  [/^(?:min_tools_executed|min_tool_executions)$/, "tools_executed_min"],
+  [/^tool_executions$/, "tools_executed"],
   [/^(?:thinking|reasoning_text|reasoning_content|thoughts?)$/, "reasoning"],
   [/^(?:run_text|last_text|answer)$/, "final_text"],
   [/^(?:http_)?status$/, "error_status"],
@@ -145,7 +179,18 @@ export const toldNames: readonly (readonly [RegExp, string])[] = [
   [/^tool_results?_contains?$/, "tool_result_contains"],
   [/^tool_results?_not_contains?$/, "tool_result_not_contains"],
   [/^(?:aborted|signal)_reason$/, "abort_reason"],
-  [/^(?:history_messages|history_count)$/, "history_length"],
+  [/^(?:history_(?:messages|count|len)|(?:stored|persisted)_messages)$/, "history_length"],
+  [/^(?:stored|persisted)_assistant_messages$/, "history_assistant_messages"],
+  [/^(?:detail|finish_detail|stop_details)$/, "stop_detail"],
+  [/^(?:flag|flagged|marks?|marked)$/, "flags"],
+  [/^(?:run_ends?(?:_reason)?|end)$/, "end_reason"],
+  [/^(?:no_tools?_(?:executed|run)|nothing_executed)$/, "no_tool_executed"],
+  [/^(?:tool_)?results?_(?:is|are)_errors?$/, "result_is_error"],
+  [/^(?:(?:tool_)?call_)?ids_(?:are_)?unique$/, "ids_unique"],
+  [/^(?:error_message|error_contains|error_text)$/, "error_message_contains"],
+  [/^(?:finish_reason|raw_finish_reason|native_stop_reason)$/, "raw_stop_reason"],
+  [/^(?:request_count|attempts|model_call_count)$/, "model_calls"],
+  [/^(?:tool_calls_count|number_of_tool_calls)$/, "tool_calls_length"],
   [/^history_last_user_(?:text|message)$/, "history_last_user"],
   [/^(?:files|fs)_(?:intact|untouched)$/, "files_unchanged"],
   [/^(?:files_not_created|files_missing|no_files)$/, "files_absent"],

@@ -54,6 +54,7 @@ export const ambiguous: { readonly [what: string]: string } = {
   "R048 expect.loop_outcome: run_tools_then_continue": "it runs its tools, and goes on with the message",
   "R219-second expect.loop_outcome: run_tools_then_continue":
     "it runs its tools, and goes on with the message",
+  "W612 expect.error_kind: null": "a call without a name is both malformed and a call of an answer",
   "R218-steer expect.loop_outcome: run_tools_then_continue":
     "it runs its tools, and goes on with the message",
 };

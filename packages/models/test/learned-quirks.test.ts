@@ -36,14 +36,16 @@ describe("a refusal reveals a quirk", () => {
   ])("reasoning must be sent back: %s", (message) => {
     const echo = { echoReasoning: "reasoning_content", reasoningFill: "" };
     expect(told({ message })).toEqual(echo);
-    // Where the empty text was sent already, it counts as missing; a space does not.
-    expect(told({ message }, echo)).toEqual({ ...echo, reasoningFill: " " });
+    // Where the empty text was sent already, it counts as missing, or the content must not be null beside it.
+    const filled = { ...echo, reasoningFill: " ", nullContent: false };
+    expect(told({ message }, echo)).toEqual(filled);
     // Then it is missing from an answer without calls.
-    const filled = { ...echo, reasoningFill: " " };
-    expect(told({ message }, filled)).toEqual({ ...filled, echoReasoningOn: "all" });
     const all = { ...filled, echoReasoningOn: "all" };
-    expect(told({ message }, all)).toEqual({ ...all, nullContent: false });
-    expect(told({ message }, { ...all, nullContent: false })).toBeUndefined();
+    expect(told({ message }, filled)).toEqual(all);
+    expect(told({ message }, all)).toBeUndefined();
+    // The same at a server whose row names the space.
+    expect(told({ message }, { ...filled, nullContent: true })).toEqual(all);
+    expect(told({ message }, { ...all, nullContent: true })).toEqual(all);
   });
 
   it("the output limit has its other name, whichever that is", () => {

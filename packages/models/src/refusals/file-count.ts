@@ -1,7 +1,8 @@
 // The room of refusals about the number of files in a request.
 //
 // An agent that looks at the screen with every step gets there sooner or later, and needs the last files most. So the
-// oldest are left out: down to the number that the refusal allows, or to half of them if it names none.
+// oldest are left out: down to the number that the refusal allows, or to half of them if it names none. A number that the
+// request already keeps to counts something else: then nobody knows how many are too many, and all are left out.
 
 import type { MessageList, Repair } from "@rondo/core";
 import { complaintOf } from "./complaint.ts";
@@ -31,6 +32,6 @@ export function fewerFiles(words: string, messages: MessageList): Repair | undef
   const [said] = counting.exec(complaint) ?? [];
   if (said === undefined || none.test(said)) return undefined;
   const allowed = Number(/> (\d+)/.exec(said)?.[1] ?? Math.min(...(said.match(numbers) ?? []).map(Number)));
-  const kept = allowed < count ? allowed : Math.floor(count / 2);
+  const kept = allowed < count ? allowed : Number.isFinite(allowed) ? 0 : Math.floor(count / 2);
   return kept > 0 ? `files.last.${kept}` : "files";
 }

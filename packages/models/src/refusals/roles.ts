@@ -48,6 +48,7 @@ export const refusesNeighbours: RegExp = phrases(
   /\bshould alternate with assistant\b/,
   /\b(?:consecutive|adjacent|successive) (?:(?:user|assistant)(?: or (?:user|assistant))? )?messages\b/,
   /\bmessages in a row\b/,
+  /\brequests? (?:must )?alternate between user and model\b/,
 );
 
 /** Mistral's order of roles: a user may speak only after an answer to the results. */

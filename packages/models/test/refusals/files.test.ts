@@ -348,7 +348,7 @@ describe("a refusal about the number of files", () => {
     ["Too many images provided. This model supports up to 5 images", 9, "files.last.5"],
     ["The number of images exceeds the 16 that are allowed", 20, "files.last.16"],
     ['{"error":{"message":"too many images","code":400}}', 9, "files.last.4"],
-    ["At most 20 image(s) may be provided in one request.", 6, "files.last.3"],
+    ["At most 20 image(s) may be provided in one request.", 6, "files"],
     ["At most 1 image(s) may be provided in one request.", 1, "files"],
     ["image exceeds 5 MB maximum: 5923816 bytes > 5242880 bytes", 9, undefined],
     [

@@ -7,6 +7,7 @@ import type { JsonObject, ModelRequest, Settings, ToolDefinition } from "@rondo/
 import type { Encoder, Target, WireRequest } from "../../codec.ts";
 import { jsonOf, listIn, objectIn } from "../../json-values.ts";
 import { sentOutput, sentTool } from "../../schemas/codecs.ts";
+import { noted } from "../bridges.ts";
 import type { Warn, Warning } from "../warn.ts";
 import { continued } from "./continuation.ts";
 import { GoogleTurns } from "./messages.ts";
@@ -69,7 +70,7 @@ export class GoogleEncoder implements Encoder {
       path: this.#traits.path,
       headers: { "content-type": "application/json", ...request.settings.headers },
       // The history is joined with +, which does not copy: a join would copy it once more than sending it does.
-      body: `{${[...members, ""].join(",")}"contents":[${cached || bySystem ? "" : saidByUser(prompts)}${turns}]}`,
+      body: `{${[...members, ""].join(",")}"contents":[${cached || bySystem ? "" : saidByUser(prompts, this.#traits.alternate)}${turns}]}`,
       warnings,
     };
   }
@@ -213,10 +214,12 @@ export class GoogleEncoder implements Encoder {
   }
 }
 
-/** The system prompt as a user turn before all others. */
-function saidByUser(prompts: readonly string[]): string {
+/** The system prompt as a user turn before all others, with the model's after it if roles must alternate. */
+function saidByUser(prompts: readonly string[], alternate: boolean): string {
   const parts = prompts.map((text) => ({ text }));
-  return parts.length === 0 ? "" : `${jsonOf({ role: "user", parts })},`;
+  if (parts.length === 0) return "";
+  const answer = alternate ? `${jsonOf({ role: "model", parts: [{ text: noted }] })},` : "";
+  return `${jsonOf({ role: "user", parts })},${answer}`;
 }
 
 const handledKeys: ReadonlySet<string> = new Set(["generationConfig", "tools", "toolConfig"]);

@@ -10,7 +10,7 @@ import type { Codec, ErrorResponse, Target } from "../../codec.ts";
 import { phrases } from "../../patterns.ts";
 import { complaintOf } from "../../refusals/complaint.ts";
 import { spoiltSignature } from "../../refusals/reasoning.ts";
-import { refusedSystemRole } from "../../refusals/roles.ts";
+import { refusedSystemRole, refusesNeighbours } from "../../refusals/roles.ts";
 import { looksUpRefs } from "../spelt-refs.ts";
 import { lacksSignature } from "../thought-signatures.ts";
 import { type GoogleCompat, type GoogleTraits, googleTraits } from "./target.ts";
@@ -100,6 +100,7 @@ function quirksIn(words: string, traits: GoogleTraits): GoogleCompat | undefined
   if (traits.penalties && noPenalty.test(words)) return { penalties: false };
   if (traits.systemRole === "system" && refusedSystemRole(words, "system") === "user")
     return { systemRole: "user" };
+  if (!traits.alternate && refusesNeighbours.test(words)) return { alternate: true };
   const { field, tools } = traits.schemas;
   if (field === "parametersJsonSchema" && (noJsonSchema.test(words) || noSuchSchema.test(words)))
     return { schemas: "openapi" };

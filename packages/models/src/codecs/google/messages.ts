@@ -23,6 +23,7 @@ import {
 import type { Target } from "../../codec.ts";
 import { jsonOf, objectIn, textIn } from "../../json-values.ts";
 import { argsJson } from "../args-json.ts";
+import { noted } from "../bridges.ts";
 import { isAccepted, whyLeftOut } from "../files.ts";
 import { knownType, typeOfFile } from "../media-types.ts";
 import { withSpeltRefs } from "../spelt-refs.ts";
@@ -134,6 +135,7 @@ export class GoogleTurns {
       // The model never speaks first, nor twice in a row.
       if (message.role === "assistant" && (progress.turns === "" || progress.lastIsModel))
         progress = grown(progress, userTurn([textPart(continueText)]));
+      else if (message.role !== "assistant") progress = this.#bridged(progress);
       progress = { ...grown(progress, turn), lastIsModel: message.role === "assistant" };
     }
     if (message.role !== "assistant" || !message.content.some((part) => part.type === "tool_call"))
@@ -142,8 +144,14 @@ export class GoogleTurns {
     let { next } = progress;
     for (let result = messages.at(next); result?.role === "tool"; result = messages.at(++next))
       results.push(result);
-    for (const one of this.#responses(message, results)) progress = grown(progress, one);
+    for (const one of this.#responses(message, results)) progress = grown(this.#bridged(progress), one);
     return { ...progress, next, lastIsModel: false };
+  }
+
+  /** With a turn of the model's at its end, if roles must alternate: a text is not merged into results, which Gemini takes as their end. */
+  #bridged(progress: Progress): Progress {
+    const isNeeded = this.#traits.alternate && progress.turns !== "" && !progress.lastIsModel;
+    return isNeeded ? grown(progress, roleTurn("model", [textPart(noted)])) : progress;
   }
 
   #turn(message: Exclude<Message, ToolMessage>): string {

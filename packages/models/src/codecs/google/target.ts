@@ -43,6 +43,8 @@ export interface GoogleCompat {
   penalties?: boolean;
   /** The role of the system prompt: `user` for a model that takes none (Gemma before version 4). Default: `system`. */
   systemRole?: "system" | "user";
+  /** Roles must alternate: a short turn of the model is put between two of the user. Default: false. */
+  alternate?: boolean;
   /** Whether an answer that was too long for one request is continued with its token. Default: true. Otherwise it is sent back. */
   resumesPauses?: boolean;
   /** Call ids: sent back if they were received (default), always sent (Claude and gpt-oss behind Google), or never sent. */
@@ -67,6 +69,7 @@ export interface GoogleTraits {
   alwaysThinks: boolean;
   penalties: boolean;
   systemRole: "system" | "user";
+  alternate: boolean;
   resumesPauses: boolean;
   callIds: "echo" | "always" | "never";
   streamArguments: boolean;
@@ -118,6 +121,7 @@ export function googleTraits(target: Target): GoogleTraits {
     alwaysThinks: compat.alwaysThinks ?? pro,
     penalties: compat.penalties ?? true,
     systemRole: compat.systemRole ?? "system",
+    alternate: compat.alternate ?? false,
     resumesPauses: compat.resumesPauses ?? true,
     callIds: compat.callIds ?? "echo",
     resultKey: compat.resultKey ?? "output",

@@ -17,14 +17,18 @@ export interface ChatEnd {
 
 /**
  * What the finish reason means; without one, the stream simply ended. Some routers call every end a good one (F006), even
- * that of an upstream whose connection broke: then the upstream's own finish reason overrides it.
+ * that of an upstream whose connection broke, and some call what a filter withheld an error (F015), which it would be in
+ * vain to try again: then the upstream's own finish reason overrides it.
  */
 export function wireOf({ word, native }: ChatEnd): StopKind {
   const own = word === undefined ? "end_turn" : stopOf(openaiChatStops, word);
-  if (native === undefined || (own !== "end_turn" && own !== "tool_use")) return own;
+  if (native === undefined || !vague.has(own)) return own;
   const behind = stopOf(openaiChatStops, native);
   return grave.has(behind) ? behind : own;
 }
+
+/** Ends of a router's that may hide another one of its upstream's. */
+const vague: ReadonlySet<StopKind> = new Set(["end_turn", "tool_use", "error", "unknown"]);
 
 /**
  * Whether a finish reason may not be replaced by a later one: some proxies end every stream, even a truncated one, with a

@@ -183,11 +183,12 @@ function learnedOfSchemas(
 function moreReasoning(compat: OpenaiChatCompat): NonNullable<Target["compat"]> | undefined {
   if (compat.echoReasoning !== "reasoning_content" || compat.reasoningFill === null)
     return { echoReasoning: "reasoning_content", reasoningFill: "" };
-  // Some servers treat an empty string as missing; some require reasoning of answers without calls as well.
-  if (compat.reasoningFill === "") return { reasoningFill: " " };
-  if (compat.echoReasoningOn !== "all") return { echoReasoningOn: "all" };
-  // DeepSeek, behind some gateways, does not see the reasoning of a message whose content is null.
-  return compat.nullContent ? { nullContent: false } : undefined;
+  // Some servers treat an empty string as missing. DeepSeek, behind some gateways, does not see the reasoning of a message
+  // whose content is null. Some require reasoning of answers without calls as well.
+  const content = compat.nullContent ? { nullContent: false } : {};
+  if (compat.reasoningFill === "") return { reasoningFill: " ", ...content };
+  if (compat.echoReasoningOn !== "all") return { echoReasoningOn: "all", ...content };
+  return compat.nullContent ? content : undefined;
 }
 
 /** The setting that the model does not accept, where the error names it as a member. */
