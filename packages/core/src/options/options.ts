@@ -158,7 +158,7 @@ function factsOf(
     ...(given.disallowedCalls === "run" ? { disallowedCalls: "run" } : {}),
     ...(given.onInterrupted === "ask" ? { onInterrupted: "ask" } : {}),
     abortGraceMs: given.abortGraceMs ?? 2_000,
-    clocks: { connectMs: 10_000, firstByteMs: 120_000, idleMs: 60_000, totalMs: 600_000, ...given.clocks },
+    clocks: clocksWith(given.clocks),
     ...(landing === undefined
       ? {}
       : {
@@ -172,6 +172,13 @@ function factsOf(
     ...(compactor === undefined ? {} : { compactor: modelRef(compactor) }),
     ...(schema === undefined ? {} : { output: outputFacts(given, schema, tools.size > 0) }),
   };
+}
+
+/** Any longer wait within a call leaves the rest of it the usual time: otherwise the default of the whole would prevent it. */
+function clocksWith(given: AgentOptions["clocks"]): RunOptions["clocks"] {
+  const { firstByteMs = 120_000, idleMs = 60_000, connectMs = 10_000 } = given ?? {};
+  const totalMs = Math.max(600_000, Math.max(firstByteMs, idleMs) + 480_000);
+  return { connectMs, firstByteMs, idleMs, totalMs, ...given };
 }
 
 function outputFacts(given: AgentOptions, schema: JsonObject, hasTools: boolean): OutputOptions {
