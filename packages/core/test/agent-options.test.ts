@@ -363,6 +363,14 @@ describe("an agent's options", () => {
   });
 });
 
+test("a model's own longer wait for its first byte leaves the rest of its answer the usual time, too", async () => {
+  const journal = memoryJournal();
+  const slow = Object.assign(scripted([say("done")]), { clocks: { firstByteMs: 1_200_000 } });
+  await new Agent({ model: slow, journal }).run("go", { session: "clocks" });
+  const started = (await journal.read("clocks", 0)).find((record) => record.type === "run_started");
+  expect(started).toMatchObject({ options: { clocks: { firstByteMs: 120_000, totalMs: 1_680_000 } } });
+});
+
 test.each([
   [undefined, 600_000],
   [{ firstByteMs: 60_000 }, 600_000],

@@ -158,7 +158,7 @@ function factsOf(
     ...(given.disallowedCalls === "run" ? { disallowedCalls: "run" } : {}),
     ...(given.onInterrupted === "ask" ? { onInterrupted: "ask" } : {}),
     abortGraceMs: given.abortGraceMs ?? 2_000,
-    clocks: clocksWith(given.clocks),
+    clocks: clocksWith(given.clocks, models),
     ...(landing === undefined
       ? {}
       : {
@@ -174,11 +174,11 @@ function factsOf(
   };
 }
 
-/** Any longer wait within a call leaves the rest of it the usual time: otherwise the default of the whole would prevent it. */
-function clocksWith(given: AgentOptions["clocks"]): RunOptions["clocks"] {
+/** Any longer wait within a call, a model's own too, leaves the rest of it the usual time: otherwise the default of the whole would prevent it. */
+function clocksWith(given: AgentOptions["clocks"], models: readonly Model[]): RunOptions["clocks"] {
   const { firstByteMs = 120_000, idleMs = 60_000, connectMs = 10_000 } = given ?? {};
-  const totalMs = Math.max(600_000, Math.max(firstByteMs, idleMs) + 480_000);
-  return { connectMs, firstByteMs, idleMs, totalMs, ...given };
+  const longest = Math.max(firstByteMs, idleMs, ...models.map(({ clocks }) => clocks?.firstByteMs ?? 0));
+  return { connectMs, firstByteMs, idleMs, totalMs: Math.max(600_000, longest + 480_000), ...given };
 }
 
 function outputFacts(given: AgentOptions, schema: JsonObject, hasTools: boolean): OutputOptions {
