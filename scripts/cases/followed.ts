@@ -168,16 +168,6 @@ export function answeredNext(response: SeenResponse, next: SeenResponse): string
     : undefined;
 }
 
-export function credentialsOf(response: SeenResponse): string {
-  const {
-    authorization,
-    "x-api-key": key,
-    "x-goog-api-key": google,
-    "api-key": azure,
-  } = response.request.headers;
-  return [authorization, key, google, azure].join("|");
-}
-
 /** Texts of the user messages in a case. */
 export function givenTexts(one: Case): string[] {
   return (one.given?.history ?? []).flatMap((message) => {

@@ -86,6 +86,11 @@ export class OtherProcesses {
     await over(this.#first);
   }
 
+  /** Ends what a case has left running, so that the play can go on alone. */
+  async end(): Promise<void> {
+    if (this.#first !== undefined) await this.kill();
+  }
+
   strike(): void {
     if (this.#first?.exitCode === null) this.#first.kill("SIGKILL");
     this.journal.close();

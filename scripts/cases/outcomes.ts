@@ -8,7 +8,6 @@ import { shown } from "./ask.ts";
 import {
   answeredNext,
   completedWith,
-  credentialsOf,
   endedHere,
   endKind,
   endOf,
@@ -28,7 +27,7 @@ import {
 import { Unsupported } from "./format.ts";
 import type { Observation, SeenResponse } from "./observation.ts";
 import { extendsList, messagesOf } from "./pairs.ts";
-import { blanks, readingsOf, strangers, textsOf } from "./readings.ts";
+import { blanks, credentialsOf, readingsOf, strangers, textsOf } from "./readings.ts";
 
 const stopBudgets = ["max_steps", "token_budget", "cost_budget", "deadline", "tool_call_limit"];
 const stopLoops = ["no_progress", "duplicate_call"];

@@ -31,7 +31,7 @@ export interface ModelWish {
   stream?: boolean;
 }
 
-/** Credentials for a case that names no key: a new one after every refusal. */
+/** Credentials for a case that names no key: another one after every refusal. */
 export function renewing(): NonNullable<ProviderOptions["credentials"]> {
   let issued = 1;
   return ({ refresh }) => {

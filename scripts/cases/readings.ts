@@ -32,6 +32,16 @@ export function nextInRun(seen: Observation, response: SeenResponse): SeenRespon
   return next?.run === response.run ? next : undefined;
 }
 
+export function credentialsOf(response: SeenResponse): string {
+  const {
+    authorization,
+    "x-api-key": key,
+    "x-goog-api-key": google,
+    "api-key": azure,
+  } = response.request.headers;
+  return [authorization, key, google, azure].join("|");
+}
+
 /** Every correct reading of how a response ended. */
 export function readingsOf(seen: Observation, response: SeenResponse): Reading[] {
   const run = runOf(seen, response);
@@ -44,7 +54,10 @@ function plainReadings(seen: Observation, response: SeenResponse, run: SeenRun |
   // The transport sent again within one model call: after refused credentials, or knowing the server better.
   if (!response.lastOfCall) {
     const { status } = response;
-    const refused: Reading = { stop: "error", error: status === 401 ? "auth" : "invalid_request" };
+    const next = nextInRun(seen, response);
+    const renewed = next !== undefined && credentialsOf(next) !== credentialsOf(response);
+    const isAuth = status === 401 || (status === 200 && renewed);
+    const refused: Reading = { stop: "error", error: isAuth ? "auth" : "invalid_request" };
     return status === 403 ? [refused, { stop: "error", error: "auth" }] : [refused];
   }
   const { failure, message, judged } = response;

@@ -76,7 +76,9 @@ export class Script {
     if (turn !== undefined) this.#given[isSummary(turn) ? "summaries" : "others"] += 1;
     this.#count += 1;
     const answer =
-      wire === undefined ? plainAnswer(this.#protocol) : served(wire, filler(this.#count, request.body));
+      wire === undefined
+        ? plainAnswer(this.#protocol, this.#count > 1 && this.#summarises())
+        : served(wire, filler(this.#count, request.body));
     return turn === undefined ? answer : { ...answer, turn: (this.#one.turns ?? []).indexOf(turn) };
   }
 }

@@ -3,11 +3,11 @@
 import { isDeepStrictEqual } from "node:util";
 import { callsOf, isPaired, type Message, textOf } from "@rondo/core";
 import { shown } from "./ask.ts";
-import { credentialsOf, type Subject } from "./followed.ts";
+import type { Subject } from "./followed.ts";
 import { type Assertion, type ExpectedCall, type RetryLimits, Unsupported } from "./format.ts";
 import type { Observation, SeenCall, SeenResponse } from "./observation.ts";
 import { check } from "./operators.ts";
-import { isLastOfRun, isLeaked, nextInRun, runOf } from "./readings.ts";
+import { credentialsOf, isLastOfRun, isLeaked, nextInRun, runOf } from "./readings.ts";
 
 /** What is wrong, or undefined. */
 export type Member = (value: unknown, subject: Subject) => string | undefined;

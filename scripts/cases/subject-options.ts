@@ -1,6 +1,7 @@
 // The room of the subject: the agent that a case describes, with the parts of the stage it uses.
 //
-// Nothing here knows what is expected, except for the names of tools that answers call when a case declares none.
+// Nothing here knows what is expected, except for the names of tools that answers call when a case declares none, and whether
+// credentials can be had anew, which a case tells only by what comes of a refusal.
 
 import { Agent, type AgentOptions, type Journal, type Logger, subAgent, type Tool } from "@rondo/core";
 import type { Case } from "./format.ts";
@@ -28,7 +29,8 @@ export interface Place {
 }
 
 /** The options of the agent that plays a case. */
-export function optionsOf({ given = {}, provider, expect }: Case, place: Place): AgentOptions {
+export function optionsOf(one: Case, place: Place): AgentOptions {
+  const { given = {}, provider, expect } = one;
   const { script, server, models, clock } = place;
   const { agent, facts, compat, prompted, whole, maxDepth, aborted } = mappedOptions(given);
   if (aborted === true) place.abort("the case aborts");
@@ -37,7 +39,7 @@ export function optionsOf({ given = {}, provider, expect }: Case, place: Place):
     model: given.model,
     baseURL: place.baseURL,
     http: tapped(failingClient(script, server), place.tap),
-    apiKey: given.api_key,
+    apiKey: given.api_key ?? (isKeyRefused(one) ? "case-key" : undefined),
     facts,
     compat,
     prompted,
@@ -54,6 +56,12 @@ export function optionsOf({ given = {}, provider, expect }: Case, place: Place):
   agent.tools = toolsOf(given, expect.tool_calls ?? [], place.folder.path, clock, place.load, spawn);
   return { ...agent, model: models.watched(model), clock, journal: place.journal, logger };
 }
+
+/** Whether the run ends because its credentials are refused: then there are no others. */
+const isKeyRefused = ({ expect, turns = [] }: Case): boolean =>
+  [expect, ...turns.map((turn) => turn.expect)].some(
+    (wanted) => wanted?.error_kind === "auth" && wanted.loop_outcome === "fail",
+  );
 
 function loggerTo(say: (line: string) => void): Logger {
   const log = (message: string, fields?: object): void => say(`${message} ${JSON.stringify(fields ?? {})}`);

@@ -116,13 +116,17 @@ export function toolNames(request: unknown): string[] {
 
 // ---- the plain last answer ---------------------------------------------------------------------------------------
 
-/** Served when a case has no more responses: a plain text that ends a run, in the protocol's format. */
-export function plainAnswer(protocol: Protocol): Served {
-  const text = "That is all.";
+/** Served when a case has no more responses, in the protocol's format: a plain text that ends a run, or the summary that is asked for. */
+export function plainAnswer(protocol: Protocol, summary: boolean = false): Served {
+  const text = summary ? plainSummary : "That is all.";
   const frames = plainFrames(protocol, text).map((frame) => Buffer.from(frame));
   const headers = { "content-type": protocol === "bedrock" ? "application/json" : "text/event-stream" };
   return { status: 200, headers, frames, eof: "clean", madeUp: true, delayMs: 0, long: false };
 }
+
+/** Long enough to count as one: a loop may refuse a summary without content. */
+const plainSummary: string =
+  "The user asked for the report to be read. It was read, and what it says was told. Nothing was changed. Next: the newest request of the user.";
 
 function plainFrames(protocol: Protocol, text: string): string[] {
   switch (protocol) {

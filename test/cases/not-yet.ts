@@ -11,6 +11,7 @@ export const ambiguous: { readonly [what: string]: string } = {
     "many calls of one answer that come to the same are a loop, too",
   "F221 expect.loop_outcome: aborted": "the play of a run that would hang for ever is ended so",
   "F223 expect.loop_outcome: final": "the run that nobody else could touch comes to its end as well",
+  "W722 expect.loop_outcome: final": "the run of the process that is left comes to its end as well",
   "F229 expect.error_kind: null":
     "cut-off output is both an error of the output and a plain end at the limit",
   "B5222 expect.loop_outcome: final": "a session that loads goes on, and its run comes to an end",
@@ -31,6 +32,10 @@ export const ambiguous: { readonly [what: string]: string } = {
   "R185-gemini expect.error_kind: null":
     "an answer to more than the window holds is both an answer and a matter for a warning",
   "R221-anthropic expect.loop_outcome: aborted": "the play of a run that would hang for ever is ended so",
+  "W720 expect.error_kind: null":
+    "an answer to more than the window holds is both an answer and a matter for a warning",
+  "W721 expect.error_kind: null":
+    "an answer to more than the window holds is both an answer and a matter for a warning",
   "R192-openai_text_repeat expect.loop_outcome: fail":
     "an end by the rule against repetition is an error, too",
   "R192-openai_text_repeat final_expect.loop_outcome: fail":

@@ -11,6 +11,7 @@ import {
   dependency,
   maxFailures,
   maxSteps,
+  memoryJournal,
   modelFace,
   mustNotSay,
   type Rule,
@@ -361,6 +362,31 @@ describe("an agent's options", () => {
     expect(wordsOf(() => new Agent({ ...left, model } as AgentOptions))).toBe("it was taken");
   });
 });
+
+test("a model's own longer wait for its first byte leaves the rest of its answer the usual time, too", async () => {
+  const journal = memoryJournal();
+  const slow = Object.assign(scripted([say("done")]), { clocks: { firstByteMs: 1_200_000 } });
+  await new Agent({ model: slow, journal }).run("go", { session: "clocks" });
+  const started = (await journal.read("clocks", 0)).find((record) => record.type === "run_started");
+  expect(started).toMatchObject({ options: { clocks: { firstByteMs: 120_000, totalMs: 1_680_000 } } });
+});
+
+test.each([
+  [undefined, 600_000],
+  [{ firstByteMs: 60_000 }, 600_000],
+  [{ firstByteMs: 1_200_000 }, 1_680_000],
+  [{ idleMs: 900_000 }, 1_380_000],
+  [{ firstByteMs: 1_200_000, totalMs: 700_000 }, 700_000],
+])(
+  "of clocks %j the whole answer may take %i ms: a longer wait within it does not shorten the rest",
+  async (clocks, totalMs) => {
+    const journal = memoryJournal();
+    const given = clocks === undefined ? {} : { clocks };
+    await new Agent({ model: scripted([say("done")]), journal, ...given }).run("go", { session: "clocks" });
+    const started = (await journal.read("clocks", 0)).find((record) => record.type === "run_started");
+    expect(started).toMatchObject({ options: { clocks: { totalMs, ...clocks } } });
+  },
+);
 
 describe("a tool's options", () => {
   test.each<[Record<string, unknown>, string]>([

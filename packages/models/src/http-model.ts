@@ -226,8 +226,10 @@ class HttpModel implements Model {
     const response = await this.#response(call, made.wire);
     const isSuccess = response.status >= 200 && response.status < 300;
     if (!isSuccess) return await this.#refused(response, asked);
-    this.#credentials.accepted(call.credentials);
-    return await this.#answered(response, asked);
+    const attempt = await this.#answered(response, asked);
+    // A key may also be refused in a response that began as a success.
+    if ("answer" in attempt || attempt.refused.kind !== "auth") this.#credentials.accepted(call.credentials);
+    return attempt;
   }
 
   /** Signs and sends a request, and returns the response. */

@@ -103,6 +103,7 @@ export class Course {
       this.said.push(...this.#parts.stored.texts);
     }
     await this.cues.reached("later");
+    await others.end();
     for (const record of this.#parts.journal.read(sessionId))
       if (record.type === "model_started") {
         // It was requested in another process, so the watch did not see it.

@@ -96,7 +96,7 @@ export interface AgentOptions<Output = unknown> {
   maxSubAgents?: number;
   /** How a failed model call is retried. Default: 4 attempts, waiting 500 ms, doubled up to 30 s, or as long as the provider asks, up to 60 s. `null`: no retries; a `fallback` is asked at once. */
   retry?: Retry | null;
-  /** Timeouts of a model call in milliseconds. Default: `connectMs` 10,000, `firstByteMs` 120,000, `idleMs` (silence in the stream) 60,000, `totalMs` 600,000. */
+  /** Timeouts of a model call in milliseconds. Default: `connectMs` 10,000, `firstByteMs` 120,000, `idleMs` (silence in the stream) 60,000, `totalMs` 600,000, and at least 480,000 more than the two before it, and than a model's own `firstByteMs`. */
   clocks?: Partial<RunOptions["clocks"]>;
   /** What happens to a call whose arguments are not a JSON object. `fail_closed`: it does not run. `pass_raw`: the tool's `executeRaw` gets them as text, unless the answer was cut off. Default: `fail_closed`. */
   argumentErrors?: "fail_closed" | "pass_raw";

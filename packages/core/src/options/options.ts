@@ -158,7 +158,7 @@ function factsOf(
     ...(given.disallowedCalls === "run" ? { disallowedCalls: "run" } : {}),
     ...(given.onInterrupted === "ask" ? { onInterrupted: "ask" } : {}),
     abortGraceMs: given.abortGraceMs ?? 2_000,
-    clocks: { connectMs: 10_000, firstByteMs: 120_000, idleMs: 60_000, totalMs: 600_000, ...given.clocks },
+    clocks: clocksWith(given.clocks, models),
     ...(landing === undefined
       ? {}
       : {
@@ -172,6 +172,13 @@ function factsOf(
     ...(compactor === undefined ? {} : { compactor: modelRef(compactor) }),
     ...(schema === undefined ? {} : { output: outputFacts(given, schema, tools.size > 0) }),
   };
+}
+
+/** Any longer wait within a call, a model's own too, leaves the rest of it the usual time: otherwise the default of the whole would prevent it. */
+function clocksWith(given: AgentOptions["clocks"], models: readonly Model[]): RunOptions["clocks"] {
+  const { firstByteMs = 120_000, idleMs = 60_000, connectMs = 10_000 } = given ?? {};
+  const longest = Math.max(firstByteMs, idleMs, ...models.map(({ clocks }) => clocks?.firstByteMs ?? 0));
+  return { connectMs, firstByteMs, idleMs, totalMs: Math.max(600_000, longest + 480_000), ...given };
 }
 
 function outputFacts(given: AgentOptions, schema: JsonObject, hasTools: boolean): OutputOptions {

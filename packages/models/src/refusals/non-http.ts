@@ -40,6 +40,8 @@ const statusOf: { readonly [kind in ErrorKind]?: number } = {
   invalid_request: 400,
   capability: 400,
   stream_error: 400,
+  // A token that expired while a gateway had begun its response: a fresh one is asked for, as with the status itself (F180).
+  auth: 401,
   server_error: 500,
 };
 

@@ -171,6 +171,7 @@ const codeKinds: ReadonlyMap<string, ErrorKind> = new Map(
     websocket_connection_limit_reached: "server_error",
     internal_server_error: "server_error",
     internalservererror: "server_error",
+    internalerror: "server_error",
     internal_error: "server_error",
     internal: "server_error",
     api_error: "server_error",

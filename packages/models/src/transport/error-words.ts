@@ -127,6 +127,8 @@ export const rateWords: RegExp = phrases(
 /** Money, credits or an allowance that is used up. */
 export const moneyWords: RegExp = phrases(
   /exceeded your (?:current|monthly) quota/,
+  /exceeded your (?:\w+ ){0,2}credits/,
+  /\bcredit limit\b[^.]{0,20}\b(?:exceeded|reached)/,
   /billing/,
   /credit balance/,
   /insufficient (?:account )?quota/,

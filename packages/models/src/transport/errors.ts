@@ -175,11 +175,12 @@ function kindOf(status: number | undefined, facts: ErrorFacts, hints: ErrorHints
   // A plan without the model (Z.ai): waiting does not change it.
   if (status === 429 && byCode === "permission") return byCode;
   if (status === 429 || byCode === "rate_limit") return limitKind(facts, codes);
-  // With a 403, the code of a permission says no more than the status: the words may.
-  const saysLess = byCode === "server_error" || (status === 403 && byCode === "permission");
+  // With a 403, or in a stream, the code of a permission says no more than the status would: the words may.
+  const isForbidden = status === 403 || (status === undefined && byCode === "permission");
+  const saysLess = byCode === "server_error" || (isForbidden && byCode === "permission");
   if (byCode !== undefined && !saysLess) return byCode;
   if (status === 401) return isSpent(text) ? "quota_exhausted" : "auth";
-  if (status === 403) return kindOfForbidden(text, facts, codes);
+  if (isForbidden) return kindOfForbidden(text, facts, codes);
   if (status === 408) return "timeout";
   // Portkey's and WSO2's status for a request that a guardrail denied.
   if (status === 446) return "content_filter";
@@ -276,8 +277,9 @@ function kindOfWords(
   if (status === 413) return "payload_too_large";
   const family = byCode === undefined ? familyIn(facts) : undefined;
   if (family === "rate_limit") return limitKind(facts, []);
-  // LiteLLM checks the budget of a key together with the key.
-  if (family !== undefined && !(family === "auth" && isSpent(text))) return family;
+  // LiteLLM checks the budget of a key together with the key; Kimi calls an account without money one without permission.
+  const mayBeSpent = family === "auth" || family === "permission";
+  if (family !== undefined && !(mayBeSpent && isSpent(text))) return family;
   if (status !== undefined) {
     if (isSpent(text)) return "quota_exhausted";
     if (passingLimitWords.test(text)) return limitKind(facts, []);

@@ -5,13 +5,14 @@
 // had arrived before it. It also finds the attempted call in Groq's refusal, or the text in place of a forced call: both
 // are an answer of the model, not a fault of the request (F151).
 
-import { type AssistantMessage, cutRaw, type Json, type JsonObject, RondoError } from "@rondo/core";
+import { type AssistantMessage, cutRaw, type Json, RondoError } from "@rondo/core";
 import { Answer } from "../../answer.ts";
 import type { Target } from "../../codec.ts";
-import { objectIn, parseJson, textIn } from "../../json-values.ts";
+import { objectIn, textIn } from "../../json-values.ts";
 import { classifyStreamError } from "../../transport/errors.ts";
 import { withStreamRepair } from "../with-repair.ts";
 import { freshId, nameTable } from "./names.ts";
+import { refusedCalls } from "./refused-calls.ts";
 
 /** The error of an error object inside a successful response. */
 export function streamError(body: Json, target: Target, answer: Answer): RondoError {
@@ -33,29 +34,34 @@ export function unreadable(data: string, target: Target, answer: Answer): RondoE
   return answer.failed(error);
 }
 
+/** What the model wrote is an output that does not fit its schema, and no call, whatever members it has. */
+const noOutput: RegExp = /\b(?:generate|validate|generated) JSON\b/i;
+
 /** A call was forced, but the model wrote text instead. */
 const noCall: RegExp = /\bdid not call a tool\b/i;
 
 /** OpenAI refuses an answer whose reasoning alone reached the limit: it was truncated before any text. */
 const cutBeforeWords: RegExp = /\bbecause max_tokens or model output limit was reached\b/i;
 
-/** The model's answer in a Groq refusal: a call that must not run, or text; undefined if there is neither. */
+/** The model's answer in a Groq refusal: calls that must not run, or text; undefined if there is neither. */
 export function refusedAnswer(body: Json, target: Target, answer?: Answer): AssistantMessage | undefined {
   const error = objectIn(objectIn(body)?.error);
   const said = textIn(error?.failed_generation) ?? "";
   const whole = answer ?? new Answer(target, () => {});
   if (cutBeforeWords.test(textIn(error?.message) ?? ""))
     return whole.finish({ wire: "max_tokens", raw: "length" });
-  const attempt = objectIn(parseJson(said));
-  const name = textIn(attempt?.name);
-  if (name === undefined || name === "") {
+  const isOutput = error?.code === "json_validate_failed" || noOutput.test(textIn(error?.message) ?? "");
+  const calls = isOutput ? [] : refusedCalls(said);
+  if (calls.length === 0) {
     if (error?.code !== "tool_use_failed" || !noCall.test(textIn(error.message) ?? "")) return undefined;
     if (said !== "") whole.textWhole("text", "text", said);
     return whole.has("text") ? whole.finish({ wire: "end_turn", raw: error.code }) : undefined;
   }
-  const args = attempt?.arguments ?? attempt?.parameters ?? ({} as JsonObject);
-  whole.call("refused", { id: freshId(), name: nameTable(target.origin).own(name) });
-  whole.argsWhole("refused", args);
-  whole.callFault("refused", textIn(error?.message) ?? "the server refused the call's arguments");
+  for (const [at, { name, args }] of calls.entries()) {
+    const key = `refused ${at}`;
+    whole.call(key, { id: freshId(), name: nameTable(target.origin).own(name) });
+    whole.argsWhole(key, args);
+    whole.callFault(key, textIn(error?.message) ?? "the server refused the call's arguments");
+  }
   return whole.finish({ wire: "tool_use", raw: textIn(error?.code) ?? "tool_use_failed" });
 }
