@@ -470,8 +470,8 @@ describe("an option that would have no effect is refused", () => {
     ["of a result that is an error", () => toolResult("no", { error: true } as never), "here it is isError"],
     [
       "of a key that makes nothing",
-      () => dependency("db", undefined as never),
-      'dependency "db": option create: a function is needed, not undefined',
+      () => dependency("db", "db.sqlite" as never),
+      'dependency "db": option create: a function is needed, not "db.sqlite"',
     ],
   ])("%s", (_what, make, words) => {
     expect(wordsOf(make)).toContain(words);
