@@ -181,11 +181,11 @@ export class RestateSession<Output = unknown> {
     message: string | readonly (TextPart | FileInput)[],
     id: string = randomUUID(),
   ): Promise<RunResult<Output>> {
-    const came = await this.status();
     const said = readMessage(message);
+    const isInstead = (await this.pending()).length > 0;
     await this.#sayAndHear({ type: "queued", id, lane: "steer", message: said });
     const waits = (): boolean => this.#seen.state.inbox.some((one) => one.id === id);
-    return haveRead<Output>(this, { text: textOf(said), came, waits });
+    return haveRead<Output>(this, { text: textOf(said), isInstead, waits });
   }
 
   /**
