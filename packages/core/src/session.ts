@@ -232,8 +232,8 @@ export class Session<Output = unknown> {
   }
 
   /**
-   * Tells the session something, whatever it is doing: the message starts a run, or goes into the active one. Where a run waits for a
-   * person it takes the place of the answer: the calls that wait are denied, or a question is answered with it.
+   * Tells the session something, whatever it is doing: the message starts a run, or goes into the active one. If calls wait for a
+   * person, it takes the place of the answer: they are denied, or a question is answered with it.
    * Resolves when the run that reads it has ended or parked; earlier, if the session is drained or the run asks for an approval before it reads it.
    * @param id default: a new one; a second message with the same id is dropped
    * @throws RondoError `conflict` while another process drives the session: if its journal took the message, that process reads it

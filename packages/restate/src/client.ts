@@ -161,8 +161,8 @@ export class RestateSession<Output = unknown> {
   }
 
   /**
-   * Tells the session something, whatever it is doing: the message starts a run, or goes into the active one. Where a run waits for a
-   * person it takes the place of the answer: the calls that wait are denied, or a question is answered with it. Resolves when the run that reads it has ended or waits.
+   * Tells the session something, whatever it is doing: the message starts a run, or goes into the active one. If calls wait for a
+   * person, it takes the place of the answer: they are denied, or a question is answered with it. Resolves when the run that reads it has ended or waits.
    * @param id duplicates of an id are dropped
    */
   async tell(
