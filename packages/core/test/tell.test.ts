@@ -177,6 +177,15 @@ describe("a session that is told something", () => {
     expect(shortly(next.messages).at(-2)).toBe("user: In Oslo.");
   });
 
+  test("starts no run for it once it is drained: the message waits", async () => {
+    const session = await opened([say("Hi.")]);
+    const told = session.tell("Hello!");
+    expect(await session.drain()).toBe("idle");
+    await expect(told).rejects.toThrow(/drained before its first run/);
+    expect(session.queued).toHaveLength(1);
+    expect((await session.continue()).text).toBe("Hi.");
+  });
+
   test("goes on with a run that another process left", async () => {
     const journal = memoryJournal();
     const held = hold(call("look"));
