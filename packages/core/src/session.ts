@@ -8,7 +8,7 @@ import { checkGiven } from "./checks.ts";
 import type { ContextAccount } from "./context/window-usage.ts";
 import { knownAcrossCopies } from "./copies.ts";
 import type { CallView, Listener } from "./events.ts";
-import { type FileInput, type Input, readInput, readMessage } from "./input.ts";
+import { type Input, readInput } from "./input.ts";
 import { checkSessionId } from "./journal/checks.ts";
 import { type FollowOptions, follow } from "./journal/follow.ts";
 import { whenThere } from "./journal/maybe-async.ts";
@@ -20,7 +20,7 @@ import { nextOrEnd } from "./loop/driving/next-or-end.ts";
 import { type CodeChange, type Fact, formatVersion, type LogRecord } from "./loop/records.ts";
 import { accountOf } from "./loop/request/window.ts";
 import { isOpen, type Queued, type State } from "./loop/state.ts";
-import { type JsonObject, type Message, type TextPart, textOf } from "./message.ts";
+import type { JsonObject, Message } from "./message.ts";
 import type { RunResult } from "./result.ts";
 import type { Grant, HeldGrant } from "./rules/grants.ts";
 import type { Always } from "./session/always-grant.ts";
@@ -31,30 +31,22 @@ import { Driving } from "./session/driving.ts";
 import { changedBy, type ForkOptions, forkInto } from "./session/fork.ts";
 import { KnownState } from "./session/known-state.ts";
 import { Listeners } from "./session/listeners.ts";
+import { Messages, type Said } from "./session/messages.ts";
 import {
   drainOptions,
-  idArgument,
   listenerArgument,
-  newIdArgument,
   sendOptions,
   signalOptions,
   streamArgument,
 } from "./session/method-options.ts";
 import { hasRun, isAborting } from "./session/open-run.ts";
-import { aboutOf, idsOf, type SessionParts } from "./session/parts.ts";
+import { aboutOf, type SessionParts } from "./session/parts.ts";
 import { type Replay, replay } from "./session/replay.ts";
 import { streamed } from "./session/streamed.ts";
-import { haveRead } from "./session/tell.ts";
-import { isWithdrawn, waitingMessages } from "./session/waiting-messages.ts";
 import { type RunStream, runStream } from "./stream.ts";
 
 /** `idle`: no run is active. `running`: this object drives one. `parked`: a run waits for an approval or an answer, requested by this process or another. `interrupted`: a run could continue, and this object does not drive it (its process died, it was drained, a grant now covers the call it waited for, or a message came that skips that call); `resume` continues it, unless another object or process drives it after all. */
 export type SessionStatus = "idle" | "running" | "parked" | "interrupted";
-
-type QueuedFact = Fact & { type: "queued" };
-
-/** What a message may be: a text, or parts (text, files). */
-type Said = string | readonly (TextPart | FileInput)[];
 
 export class Session<Output = unknown> {
   readonly id: string;
@@ -62,15 +54,15 @@ export class Session<Output = unknown> {
   readonly #driving: Driving<Output>;
   readonly #approvals: Approvals<Output>;
   readonly #listeners: Listeners;
-  readonly #nextId: ReturnType<typeof idsOf>;
+  readonly #messages: Messages<Output>;
 
   private constructor(parts: SessionParts, known: KnownState, state: State) {
     this.id = parts.id;
     this.#parts = parts;
-    this.#nextId = idsOf(parts);
     this.#listeners = new Listeners(parts.logger);
     this.#driving = new Driving(parts, known, state, this.#listeners);
     this.#approvals = new Approvals(parts, this.#driving);
+    this.#messages = new Messages(parts, this.#driving);
   }
 
   /** Opens a session: a new one, or one that is in the journal already. */
@@ -231,33 +223,28 @@ export class Session<Output = unknown> {
    * @param id default: a new one; a second message with the same id is dropped
    */
   steer(message: Said, id?: string): void {
-    this.#driving.post(this.#message("steer", message, id));
+    this.#messages.queue("steer", message, id);
   }
 
   /** Queues more work: delivered once, when the run would end; after its end, when the next run would. Written like a message of `steer`. */
   followUp(message: Said, id?: string): void {
-    this.#driving.post(this.#message("followUp", message, id));
+    this.#messages.queue("followUp", message, id);
   }
 
   /**
-   * Tells the session something, whatever it is doing: the message starts a run, or goes into the active one. Where a run waits for a
-   * person it takes the place of the answer: the calls that wait are denied, or a question is answered with it.
-   * Resolves when the run that reads it has ended or parked.
+   * Tells the session something, whatever it is doing: the message starts a run, or goes into the active one. If calls wait for a
+   * person, it takes the place of the answer: they are denied, or a question is answered with it.
+   * Resolves when the run that reads it has ended or parked; earlier, if the session is drained or the run asks for an approval before it reads it.
    * @param id default: a new one; a second message with the same id is dropped
+   * @throws RondoError `conflict` while another process drives the session: if its journal took the message, that process reads it
    */
   async tell(message: Said, id?: string): Promise<RunResult<Output>> {
-    const looking = this.#driving.lookAgain();
-    if (looking !== undefined) await looking;
-    const came = this.status;
-    const fact = this.#message("tell", message, id);
-    this.#driving.post(fact);
-    const waits = (): boolean => this.queued.some((one) => one.id === fact.id);
-    return haveRead<Output>(this, { text: textOf(fact.message), came, waits });
+    return this.#messages.tell(this, message, id);
   }
 
   /** Messages that wait to be delivered, oldest first. */
   get queued(): Queued[] {
-    return shown(waitingMessages(this.state, this.#driving.unwritten));
+    return shown(this.#messages.queued);
   }
 
   /**
@@ -265,13 +252,7 @@ export class Session<Output = unknown> {
    * @returns whether it was still queued: false if it was delivered or taken back before, or if there is no such message
    */
   async withdraw(id: string): Promise<boolean> {
-    checkGiven(idArgument, { id }, "withdraw");
-    const looking = this.#driving.lookAgain();
-    if (looking !== undefined) await looking;
-    if (!this.queued.some((one) => one.id === id)) return false;
-    const from = this.#driving.kept;
-    await this.#driving.store({ type: "withdrawn", id });
-    return isWithdrawn(this.#parts.journal, this.id, id, from);
+    return this.#messages.withdraw(id);
   }
 
   /**
@@ -358,6 +339,7 @@ export class Session<Output = unknown> {
    */
   async drain(options: { withinMs?: number } = {}): Promise<SessionStatus> {
     checkGiven(drainOptions, options, "drain");
+    this.#messages.drains += 1;
     await this.#driving.drain(options.withinMs ?? 10_000);
     return this.status;
   }
@@ -427,14 +409,6 @@ export class Session<Output = unknown> {
       const told = this.#driving.areOptionsRecorded ? {} : { options };
       return { type: "run_started", format: formatVersion, ...what, ...told, ...aboutOf(this.#parts) };
     }, signal);
-  }
-
-  /** A message, as a fact. @param method the method's name, for errors */
-  #message(method: "steer" | "followUp" | "tell", message: Said, id: string | undefined): QueuedFact {
-    checkGiven(newIdArgument, { id }, method);
-    const own = id ?? `${this.id}/${this.#nextId(this.state)}`;
-    const lane = method === "followUp" ? "follow_up" : "steer";
-    return { type: "queued", id: own, lane, message: readMessage(message) };
   }
 }
 

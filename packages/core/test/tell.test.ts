@@ -106,6 +106,45 @@ describe("a session that is told something", () => {
     expect((await session.approve("call_1")).text).toBe("Paid.");
   });
 
+  test("does not wait for an approval either while another tool still runs", async () => {
+    const running = Promise.withResolvers<string>();
+    const asked = Promise.withResolvers<void>();
+    const look = echo("look", { effect: "read", execute: () => running.promise });
+    const session = await opened([[call("pay"), call("look")], say("As you like.")], {
+      tools: [echo("pay", { permission: "ask", effect: "read" }), look],
+    });
+    session.subscribe(({ type }) => {
+      if (type === "approval_request") asked.resolve();
+    });
+    const run = session.send("Pay.");
+    await asked.promise;
+    const told = session.tell("No!");
+    running.resolve("seen");
+    expect((await told).text).toBe("As you like.");
+    await run;
+  });
+
+  test("leaves a call that waits as it is when the run is drained", async () => {
+    const running = Promise.withResolvers<string>();
+    const asked = Promise.withResolvers<void>();
+    const look = echo("look", { effect: "read", execute: () => running.promise });
+    const session = await opened([[call("pay"), call("look")], say("never")], {
+      tools: [echo("pay", { permission: "ask", effect: "read" }), look],
+    });
+    session.subscribe(({ type }) => {
+      if (type === "approval_request") asked.resolve();
+    });
+    const run = session.send("Pay.");
+    await asked.promise;
+    const told = session.tell("No!");
+    const drained = session.drain();
+    running.resolve("seen");
+    await drained;
+    expect((await told).end).toBeUndefined();
+    await run;
+    expect(session.pending.map(({ name }) => name)).toEqual(["pay"]);
+  });
+
   test("reads a message with the same id once", async () => {
     const session = await opened([say("Hi.")]);
     const first = await session.tell("Hello!", "1");
@@ -138,6 +177,15 @@ describe("a session that is told something", () => {
     expect(shortly(next.messages).at(-2)).toBe("user: In Oslo.");
   });
 
+  test("starts no run for it once it is drained: the message waits", async () => {
+    const session = await opened([say("Hi.")]);
+    const told = session.tell("Hello!");
+    expect(await session.drain()).toBe("idle");
+    await expect(told).rejects.toThrow(/drained before its first run/);
+    expect(session.queued).toHaveLength(1);
+    expect((await session.continue()).text).toBe("Hi.");
+  });
+
   test("goes on with a run that another process left", async () => {
     const journal = memoryJournal();
     const held = hold(call("look"));
@@ -153,8 +201,49 @@ describe("a session that is told something", () => {
     expect((await next.tell("In Oslo.")).text).toBe("Oslo it is.");
   });
 
-  test.each(["at once", "slowly"] as const)("is told two things, and the journal stores %s", async (how) => {
-    const journal = how === "at once" ? memoryJournal() : slowly(memoryJournal({ leases: true }));
+  const journals = {
+    "at once": () => memoryJournal(),
+    slowly: () => slowly(memoryJournal({ leases: true })),
+  };
+  const stores = Object.keys(journals) as (keyof typeof journals)[];
+
+  test.each(stores)("is told several things without a run, and the journal stores %s", async (how) => {
+    const session = await opened(() => say("Yes."), { journal: journals[how]() });
+    const results = await Promise.all(["One.", "Two.", "Three."].map((text) => session.tell(text)));
+    expect(results.map(({ text }) => text)).toEqual(["Yes.", "Yes.", "Yes."]);
+    expect(shortly(session.messages)).toEqual([
+      "user: One.",
+      "user: Two.",
+      "user: Three.",
+      "assistant: Yes.",
+    ]);
+  });
+
+  test.each(stores)("is told two things during a run that fails, and the journal stores %s", async (how) => {
+    const held = hold(fail("auth"));
+    const session = await opened([held, say("Better.")], { journal: journals[how]() });
+    const run = session.send("Do it.");
+    await held.reached;
+    const told = Promise.all([session.tell("One."), session.tell("Two.")]);
+    held.release();
+    expect((await run).end?.reason).toBe("error");
+    expect((await told).map(({ text }) => text)).toEqual(["Better.", "Better."]);
+  });
+
+  test.each(stores)("is told two things where a tool has asked, and the journal stores %s", async (how) => {
+    const session = await opened([call("ask"), say("Oslo it is.")], { journal: journals[how]() });
+    await session.send("Where?");
+    const told = await Promise.all([session.tell("In Oslo."), session.tell("In Norway.")]);
+    expect(told.map(({ text }) => text)).toEqual(["Oslo it is.", "Oslo it is."]);
+    expect(shortly(session.messages).slice(2, -1)).toEqual([
+      "tool: In Oslo.",
+      "user: In Oslo.",
+      "user: In Norway.",
+    ]);
+  });
+
+  test.each(stores)("is told two things, and the journal stores %s", async (how) => {
+    const journal = journals[how]();
     const session = await opened([[call("pay"), call("ask")], say("Yes."), say("Yes."), say("Yes.")], {
       journal,
     });

@@ -46,21 +46,14 @@ import { clientChecks, type RestateClientOptions } from "./client/options.ts";
 import { Clean } from "./client/redact.ts";
 import { Seen } from "./client/session-view.ts";
 import { haveRead } from "./client/tell.ts";
+import { type Sender, Words } from "./client/words.ts";
 import { type LiveWorkers, liveWorkers } from "./follow/live-workers.ts";
 import { type Followed, type FollowSessionOptions, followSession } from "./follow.ts";
 import { defaultPatienceMs, Ingress } from "./ingress.ts";
 import { errorOf } from "./journal.ts";
 import { checkAgentName, servicesOf } from "./names.ts";
-import { readAll, type Server } from "./reading.ts";
-import {
-  type Driven,
-  type Mail,
-  maxFactBytes,
-  type Posted,
-  type PostRequest,
-  type RunRequest,
-  type Saying,
-} from "./wire.ts";
+import { readAll } from "./reading.ts";
+import type { Driven, RunRequest, Saying } from "./wire.ts";
 
 export interface RestateClient {
   /** A session, new or existing. No request is made yet. */
@@ -89,10 +82,8 @@ export function restateClient(options: RestateClientOptions): RestateClient {
   return { session: (id) => new RestateSession(place, id) };
 }
 
-interface Place extends Server {
-  agent: string;
+interface Place extends Sender {
   live: LiveWorkers;
-  clean: Clean;
   /** How long to wait for an aborted run to end, in milliseconds. */
   patienceMs: number;
 }
@@ -101,15 +92,11 @@ interface Place extends Server {
 const granted = (grant: Omit<Grant, "id"> & { id?: string }): Grant =>
   checkGrant({ id: `grant_${randomUUID()}`, ...grant }, Date.now());
 
-/** How many messages sent here are remembered as possibly in transit: older ones have long arrived. */
-const mostSaid = 16;
-
 export class RestateSession<Output = unknown> {
   readonly id: string;
   readonly #place: Place;
   readonly #seen: Seen;
-  /** What was sent here and may still be in transit, oldest first. */
-  #said: Mail[] = [];
+  readonly #words: Words;
   /** Number of runs started here that have not returned. */
   #running = 0;
 
@@ -118,6 +105,7 @@ export class RestateSession<Output = unknown> {
     checkSessionId(id);
     this.#place = place;
     this.#seen = new Seen(place, id);
+    this.#words = new Words(place, id);
     this.id = id;
   }
 
@@ -173,19 +161,20 @@ export class RestateSession<Output = unknown> {
   }
 
   /**
-   * Tells the session something, whatever it is doing: the message starts a run, or goes into the active one. Where a run waits for a
-   * person it takes the place of the answer: the calls that wait are denied, or a question is answered with it. Resolves when the run that reads it has ended or waits.
+   * Tells the session something, whatever it is doing: the message starts a run, or goes into the active one. If calls wait for a
+   * person, it takes the place of the answer: they are denied, or a question is answered with it. Resolves when the run that reads it has ended or waits.
    * @param id duplicates of an id are dropped
    */
   async tell(
     message: string | readonly (TextPart | FileInput)[],
     id: string = randomUUID(),
   ): Promise<RunResult<Output>> {
-    const came = await this.status();
     const said = readMessage(message);
-    await this.#sayAndHear({ type: "queued", id, lane: "steer", message: said });
+    const isInstead = (await this.pending()).length > 0;
+    await this.#words.deliver({ type: "queued", id, lane: "steer", message: said });
+    await this.#seen.lookAgain();
     const waits = (): boolean => this.#seen.state.inbox.some((one) => one.id === id);
-    return haveRead<Output>(this, { text: textOf(said), came, waits });
+    return haveRead<Output>(this, { text: textOf(said), isInstead, waits });
   }
 
   /**
@@ -237,20 +226,20 @@ export class RestateSession<Output = unknown> {
 
   /** Withdraws a queued message. Resolves when that is stored; `queued`, or the event `message_withdrawn`, tells whether it was still waiting. */
   async withdraw(id: string): Promise<void> {
-    await this.#post({ type: "withdrawn", id });
+    await this.#words.post({ type: "withdrawn", id });
   }
 
   /** Gives permission in advance. @throws RondoError `invalid_request` saying what is wrong with the grant */
   async allow(grant: Omit<Grant, "id"> & { id?: string }, by?: string): Promise<Grant> {
     checkGiven(object, grant, "allow");
     const given = granted(grant);
-    await this.#post({ type: "allowed", grant: given, ...(by === undefined ? {} : { by }) });
+    await this.#words.post({ type: "allowed", grant: given, ...(by === undefined ? {} : { by }) });
     return given;
   }
 
   /** Revokes a grant. */
   async revoke(id: string, by?: string): Promise<void> {
-    await this.#post({ type: "revoked", id, ...(by === undefined ? {} : { by }) });
+    await this.#words.post({ type: "revoked", id, ...(by === undefined ? {} : { by }) });
   }
 
   /** The grants in force. */
@@ -261,7 +250,7 @@ export class RestateSession<Output = unknown> {
 
   /** Aborts the active run; it settles within the agent's `abortGraceMs`. Resolves when the abort is stored. */
   async abort(reason: string = "aborted"): Promise<void> {
-    await this.#post({ type: "abort_asked", reason });
+    await this.#words.post({ type: "abort_asked", reason });
   }
 
   /** Resolves when the active run, if any, has ended or waits for an approval or an answer. Undefined: there was no run yet. */
@@ -273,9 +262,7 @@ export class RestateSession<Output = unknown> {
         continue;
       }
       // A message sent here may still be about to start a run: it must be taken before the session counts as settled.
-      const mail = this.#said.shift();
-      if (mail === undefined) return this.result();
-      await this.#call("session", "take", mail, signal);
+      if (!(await this.#words.deliverOldest(signal))) return this.result();
     }
   }
 
@@ -333,7 +320,7 @@ export class RestateSession<Output = unknown> {
     let unheard: NodeJS.Timeout | undefined;
     const abort = (): void => {
       const reason = String(signal?.reason ?? "aborted");
-      void this.#post({ type: "abort_asked", reason, of: id }).catch(() => {});
+      void this.#words.post({ type: "abort_asked", reason, of: id }).catch(() => {});
       unheard = setTimeout(() => left.abort(reason), patienceMs);
     };
     if (signal?.aborted) throw new RondoError("aborted", "the run was not started: its signal had fired");
@@ -341,7 +328,7 @@ export class RestateSession<Output = unknown> {
     this.#running += 1;
     try {
       const request: RunRequest = { agent, id, ...clean.asked(what) };
-      const driven = await this.#call<Driven>("session", "run", request, left.signal);
+      const driven = await this.#words.call<Driven>("session", "run", request, left.signal);
       if (driven.error !== undefined) throw errorOf(driven.error);
       await this.#seen.take(driven);
       return resultOf<Output>(this.#seen.state, this.id);
@@ -361,46 +348,14 @@ export class RestateSession<Output = unknown> {
     message: string | readonly (TextPart | FileInput)[],
     id: string = randomUUID(),
   ): Promise<void> {
-    await this.#post({ type: "queued", id, lane, message: readMessage(message) });
-  }
-
-  async #post(given: Saying): Promise<Mail> {
-    const { agent, clean } = this.#place;
-    const say = clean.said(given);
-    const posted = await this.#call<Posted>("inbox", "post", { agent, say } satisfies PostRequest);
-    const mail: Mail = { ...posted, agent, say };
-    this.#said.push(mail);
-    if (this.#said.length > mostSaid) this.#said.shift();
-    return mail;
+    await this.#words.post({ type: "queued", id, lane, message: readMessage(message) });
   }
 
   /** Sends a message, and waits until the run that takes it has ended, or waits again. */
   async #sayAndWait(say: Saying): Promise<RunResult<Output>> {
-    await this.#sayAndHear(say);
-    return resultOf<Output>(this.#seen.state, this.id);
-  }
-
-  /** Sends a message, and waits until the session has taken it and is not driven any more. */
-  async #sayAndHear(say: Saying): Promise<void> {
-    const mail = await this.#post(say);
-    this.#said = this.#said.filter(({ n }) => n !== mail.n);
-    // The inbox also forwards the message. The session takes it once, and either copy gets its turn when nobody drives.
-    const driven = await this.#call<Driven>("session", "take", mail);
-    if (driven.error !== undefined) throw errorOf(driven.error);
+    await this.#words.deliver(say);
     await this.#seen.lookAgain();
-  }
-
-  #call<Out>(
-    object: "session" | "inbox",
-    handler: string,
-    input: unknown,
-    signal?: AbortSignal,
-  ): Promise<Out> {
-    const { ingress, services } = this.#place;
-    const heard = signal === undefined ? {} : { signal };
-    // A message becomes a fact among others when it is taken: two that hardly fit alone would be retried forever.
-    const bound = object === "inbox" ? { maxBytes: maxFactBytes } : {};
-    return ingress.call<Out>(services[object], this.id, handler, input, { once: true, ...bound, ...heard });
+    return resultOf<Output>(this.#seen.state, this.id);
   }
 
   async #find(call: string): Promise<CallView> {

@@ -1,6 +1,6 @@
 // What is said to a session on Restate: to which run, how soon it is known, and what of it the server keeps.
 
-import { Agent, subAgent, textOf, tool } from "@rondo/core";
+import { Agent, subAgent, textOf, tool, waitForAnswer } from "@rondo/core";
 import { call, calls, fail, hold, say, scripted } from "@rondo/testkit";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type RestateWorker, register, restateClient, restateWorker } from "../src/index.ts";
@@ -117,6 +117,39 @@ describe.skipIf(whyNoServer !== undefined)(
         "user: How much is it?",
         "assistant: As you like.",
       ]);
+      await worker.close({ withinMs: 0 });
+    });
+
+    it("is read once where several clients tell it at once, and no run starts without a message", async () => {
+      const ask = tool({
+        name: "ask",
+        description: "asks",
+        inputSchema: { type: "object" },
+        execute: () => waitForAnswer("Where are you?"),
+      });
+      const model = scripted(({ messages }) =>
+        messages.at(messages.length - 1)?.content.some((part) => part.type === "text" && part.text === "Ask!")
+          ? call("ask")
+          : say("Hi."),
+      );
+      const worker = await served("told-at-once", new Agent({ model, tools: [ask] }));
+      const client = restateClient({ ingress: server.ingress, namespace: "told-at-once", agent: "subject" });
+      for (const id of ["a", "b", "c", "d", "e", "f"]) {
+        const [one, two] = [client.session(id), client.session(id)];
+        const greeted = await Promise.all([one.tell("A"), two.tell("B"), one.tell("C")]);
+        await one.send("Ask!");
+        const answered = await Promise.all([one.tell("D"), two.tell("E"), one.tell("F")]);
+        expect([...greeted, ...answered].map(({ text }) => text)).toEqual(Array.from("ABCDEF", () => "Hi."));
+        const messages = await one.messages();
+        const said = messages.filter(({ role }) => role === "user").map((message) => textOf(message));
+        expect(said.toSorted()).toEqual(["A", "Ask!", "B", "C", "D", "E", "F"]);
+        expect(
+          messages.filter(({ role }, at) => role === "assistant" && messages[at - 1]?.role === role),
+        ).toEqual([]);
+        const runs = (await one.records()).filter(({ type }) => type === "run_started");
+        // Each has one answer, and one of them a question as well.
+        expect(messages.filter(({ role }) => role === "assistant")).toHaveLength(runs.length + 1);
+      }
       await worker.close({ withinMs: 0 });
     });
 

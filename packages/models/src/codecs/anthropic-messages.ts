@@ -50,6 +50,7 @@ const vertex: Host = {
  * files also `file_id`, `title`, `context`, `citations`.
  *
  * `Target.compat`: `alternate` (roles must alternate), `resultsAlone` (a user speaks only after an answer to the results),
+ * `noneChoice: false` (calls cannot be forbidden: the choice is left out, and what is called is ignored),
  * `unsignedThinking` (reasoning is sent back without a signature),
  * `thinkingFill` (the reasoning sent for a tool turn that has none), `resumesPauses: false` (a paused answer is continued
  * by a short user message, without the calls that were open in it), `containers: "turn"` (no container is named once a user

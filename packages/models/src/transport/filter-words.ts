@@ -35,8 +35,8 @@ export const filterWords: RegExp = phrases(
   /\bblocked by model armor\b/,
   // Databricks'.
   /\b(?:input|output)_guardrail_triggered\b/,
-  // APISIX's: the body may be small.
-  /\brequest body exceeds \w{1,40} threshold\b/,
+  // APISIX's, with the names of Amazon Comprehend's: the body may be small.
+  /\brequest body exceeds (?:toxicity|profanity|hate_speech|insult|harassment_or_abuse|sexual|violence_or_threat) threshold\b/,
   /\bcontains prohibited content\b/,
   // Oracle's.
   /\binappropriate content detected\b/,

@@ -145,6 +145,14 @@ describe("what a guardrail stopped is filtered, and not retried", () => {
     const network = { error: { message: "Request blocked by network security rules" } };
     expect(errorOf(403, network).kind).toBe("permission");
   });
+
+  it("is not a filter if the body is too large", () => {
+    const size = { message: "Request body exceeds size threshold" };
+    expect([errorOf(400, size).kind, errorOf(413, size).kind]).toEqual([
+      "payload_too_large",
+      "payload_too_large",
+    ]);
+  });
 });
 
 describe("other forms of gateways' errors", () => {

@@ -15,8 +15,8 @@ interface Told<Output> {
 /** A message that the session has taken. */
 interface Message {
   readonly text: string;
-  /** The session's status when it came. */
-  readonly came: "idle" | "running" | "parked";
+  /** Whether calls waited for a person when it came. */
+  readonly isInstead: boolean;
   /** Whether it is still queued. */
   waits(): boolean;
 }
@@ -24,16 +24,26 @@ interface Message {
 /** Has the session read a message: as a local session's `tell` does. */
 export async function haveRead<Output>(
   session: Told<Output>,
-  { text, came, waits }: Message,
+  { text, isInstead, waits }: Message,
 ): Promise<RunResult<Output>> {
   while (waits()) {
     const status = await session.status();
-    const [call] = came === "parked" ? await session.pending() : [];
-    if (status === "running") await session.settled();
-    else if (call !== undefined) await answerInstead(session, call, text);
-    // The run may have ended without reading it: it was aborted, or failed.
-    else if (status === "idle") return session.continue();
-    else break;
+    if (status === "running") {
+      await session.settled();
+      continue;
+    }
+    const [call] = isInstead ? await session.pending() : [];
+    if (call === undefined && status === "parked") break;
+    try {
+      // The run may have ended without reading it: it was aborted, or failed.
+      if (call === undefined) return await session.continue();
+      await answerInstead(session, call, text);
+    } catch (thrown) {
+      const isPending = call === undefined || (await session.pending()).some(({ id }) => id === call.id);
+      const isNeeded = isPending && (await session.status()) === status && waits();
+      // Otherwise somebody was faster, with another message or an answer.
+      if (isNeeded || !(thrown instanceof RondoError) || thrown.kind !== "invalid_request") throw thrown;
+    }
   }
   const result = await session.settled();
   if (result === undefined)
@@ -42,17 +52,9 @@ export async function haveRead<Output>(
 }
 
 /** Whoever writes instead of answering has not approved. */
-async function answerInstead<Output>(
+const answerInstead = <Output>(
   session: Told<Output>,
   { id, question }: CallView,
   text: string,
-): Promise<void> {
-  try {
-    await (question === undefined
-      ? session.deny(id, "The user wrote a message instead.")
-      : session.answer(id, text));
-  } catch (thrown) {
-    // Somebody else has answered it by now.
-    if ((await session.pending()).some((one) => one.id === id)) throw thrown;
-  }
-}
+): Promise<RunResult<Output>> =>
+  question === undefined ? session.deny(id, "The user wrote a message instead.") : session.answer(id, text);

@@ -8,7 +8,7 @@
 
 import * as restate from "@restatedev/restate-sdk";
 import { type LeaseState, RondoError, type State } from "@rondo/core";
-import { pendingIn } from "@rondo/core/driving";
+import { checkContinuable, pendingIn } from "@rondo/core/driving";
 import type { ChildCame } from "../drive/child-calls.ts";
 import { drive, type Outcome, runStarted } from "../drive/session.ts";
 import { append, erase, lease, readPage, refusable } from "../state/session-journal.ts";
@@ -49,6 +49,7 @@ export function sessionObject(worker: WorkerParts): restate.VirtualObjectDefinit
             (state, { about }) => {
               const { run } = state;
               if (run !== undefined && run.end === undefined) return { refused: hasRun(ctx.key, state) };
+              if (isContinuation(what)) checkContinuable(ctx.key, state);
               return {
                 facts: [runStarted(worker.agentAt(agent).resolved, about, state, what)],
                 drives: true,
@@ -96,6 +97,10 @@ export function sessionObject(worker: WorkerParts): restate.VirtualObjectDefinit
     },
   }) as restate.VirtualObjectDefinition<string, unknown>;
 }
+
+/** Whether a run has no task of its own. Another may have read the messages that it was to begin with. */
+const isContinuation = ({ input, history, only }: Omit<RunRequest, "agent">): boolean =>
+  input.length === 0 && history === undefined && only === undefined;
 
 /** When nobody drives it now, it waits for somebody, or its invocation was killed at the server. */
 function hasRun(session: string, state: State): RondoError {
