@@ -46,6 +46,8 @@ export class Conversation {
   /** Ctrl-C was pressed, and nothing was typed since. */
   #interrupted = false;
   #leaving: ExitCode | undefined;
+  /** What came of the last turn. */
+  #lastCode: ExitCode = exitCodes.completed;
   #leftBy: "SIGTERM" | "SIGHUP" | undefined;
   #question: AbortController | undefined;
   #signalAt = Number.NEGATIVE_INFINITY;
@@ -212,10 +214,16 @@ export class Conversation {
         result = answered;
       }
       await this.#session.settled();
-      this.#tellEnd(this.#session.result ?? result);
+      result = this.#session.result ?? result;
+      this.#tellEnd(result);
+      const { end } = result;
+      this.#lastCode = end === undefined ? exitCodes.waiting : exitCodeOf(end.reason, end.error);
     } catch (thrown) {
       this.#view.endLine();
-      this.#tell(failureOf(thrown, this.#console.env).line, "red");
+      const { line } = failureOf(thrown, this.#console.env);
+      if (this.#console.isTerminal) this.#tell(line, "red");
+      else this.#console.errorLine(line);
+      this.#lastCode = exitCodes.error;
       // Another process has written to the session, so the state here is out of date.
       if (thrown instanceof RondoError && thrown.kind === "conflict") this.#leave(exitCodes.error);
     } finally {
@@ -281,10 +289,16 @@ export class Conversation {
     this.#lines.close();
   }
 
+  /** A person saw how each turn ended. Without a terminal the exit code tells it of the last one. */
+  get #leavingCode(): ExitCode {
+    const code = this.#leaving ?? exitCodes.completed;
+    return code === exitCodes.completed && !this.#console.isTerminal ? this.#lastCode : code;
+  }
+
   #goodbye(): ExitCode {
     const { journalOption } = this.#parts;
     const { id, pending, status, result } = this.#session;
-    const code = this.#leaving ?? exitCodes.completed;
+    const code = this.#leavingCode;
     if (pending.length > 0 && code !== exitCodes.error)
       for (const line of waitingLines(pending, id, journalOption)) this.#console.errorLine(line);
     else if (status === "interrupted" && code !== exitCodes.error && result !== undefined)
