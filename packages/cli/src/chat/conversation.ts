@@ -6,6 +6,7 @@
 import { RondoError, type RunResult, type Session, type Tool, textOf } from "@rondo/core";
 import type { Console } from "../console/console.ts";
 import { failureOf } from "../console/failure.ts";
+import { plainText } from "../console/plain-text.ts";
 import { oneLine } from "../console/shorten.ts";
 import { sameMs } from "../console/signals.ts";
 import { type ExitCode, exitCodeOf, exitCodes } from "../exit-codes.ts";
@@ -185,13 +186,13 @@ export class Conversation {
   }
 
   async #model(name: string | undefined): Promise<void> {
-    if (name === undefined) return this.#tell(`model: ${this.#talked.model}`);
+    if (name === undefined) return this.#tell(`model: ${plainText(this.#talked.model)}`);
     try {
       const talked = await this.#parts.withModel(name);
       this.#stopListening();
       this.#talked = talked;
       this.#stopListening = this.#listen();
-      this.#tell(`model: ${talked.model}`);
+      this.#tell(`model: ${plainText(talked.model)}`);
     } catch (thrown) {
       this.#tell(failureOf(thrown, this.#console.env).line, "yellow");
     }
