@@ -6,6 +6,7 @@ import {
   defaultTexts,
   emptyState,
   type LogRecord,
+  messageOf,
   type Rules,
   type RunEnd,
   reduceAll,
@@ -13,7 +14,9 @@ import {
   textOf,
 } from "@rondo/core";
 import { pendingIn } from "@rondo/core/driving";
+import { Failure } from "./console/failure.ts";
 import { driverOf } from "./invocation.ts";
+import { rondo } from "./line/command-name.ts";
 
 /** Rules for folding: only rules that keep state matter to it, and for mere reading none do. */
 export const noRules: Rules = { list: [], texts: defaultTexts, estimator: charEstimator() };
@@ -46,7 +49,25 @@ export function taskOf(record: LogRecord & { type: "run_started" }): string {
 /** The state that the records fold to. */
 export const stateOf = (records: readonly LogRecord[]): State => reduceAll(records, noRules, emptyState);
 
+/** @throws Failure when a record does not have its form */
 export function summaryOf(id: string, records: readonly LogRecord[]): RunSummary {
+  try {
+    return summed(id, records);
+  } catch (thrown) {
+    throw unreadable(id, thrown);
+  }
+}
+
+/** A record that does not have its form is found only where it is used: this names the run, and what to do. @param id empty when no run was read yet */
+export function unreadable(id: string, thrown: unknown): unknown {
+  if (id === "" || !(thrown instanceof TypeError)) return thrown;
+  return new Failure(
+    `run ${id} cannot be read, as a record does not have its form (${messageOf(thrown)}); \`${rondo} journal check\` verifies all of them, and \`${rondo} show RUN --json\` prints them`,
+    { cause: thrown },
+  );
+}
+
+function summed(id: string, records: readonly LogRecord[]): RunSummary {
   const state = stateOf(records);
   const runs = records.filter((record) => record.type === "run_started");
   // A run that only compacts or clears the history has no task: the session's subject was given before.

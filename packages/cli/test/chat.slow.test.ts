@@ -271,6 +271,29 @@ describe("rondo chat off a terminal", () => {
     expect(out.stdout).toContain("model: mind-talks");
   });
 
+  it.each([
+    ["fails", "hi\n", 1],
+    ["refuses", "hi\n/quit\n", 4],
+    ["wanders", "hi\n", 3],
+    ["answers", "hi\n/nonsense\n", 0],
+  ])("%s: exits with the code of how its last message ended", async (name, input, code) => {
+    expect((await piped(place(), input, ["--max-steps", "1"], name)).code).toBe(code);
+  });
+
+  it("exits as interrupted when Ctrl-C ended its last message", async () => {
+    const running = start(place(), [...chat, "hang"], { MIND: "talks" }, "ignore");
+    await running.says("I am thinking");
+    running.child.kill("SIGINT");
+    expect((await running.outcome).code).toBe(130);
+  });
+
+  it("says on stderr what it could not do, and exits with 1", async () => {
+    // No file can be made in this folder, and the first message makes one.
+    const out = await piped(place(), "hi\n", ["--journal", "jsonl:/proc/self/fd"]);
+    expect([out.code, out.stdout]).toEqual([1, ""]);
+    expect(out.stderr).toMatch(/\nrondo: .*\n$/);
+  });
+
   it("is listed by what was last said in it, whatever was compacted or forgotten since", async () => {
     const at = place();
     for (const input of ["one\ntwo\n/compact\n", "one\ntwo\n/clear\n"]) {
@@ -309,8 +332,13 @@ describe("rondo chat off a terminal", () => {
   );
 });
 
-async function piped(at: ReturnType<typeof place>, input: string) {
-  const running = start(at, chat, { MIND: "talks" }, "pipe");
+async function piped(
+  at: ReturnType<typeof place>,
+  input: string,
+  options: readonly string[] = [],
+  name = "talks",
+) {
+  const running = start(at, [...chat, ...options], { MIND: name }, "pipe");
   running.child.stdin?.end(input);
   return await running.outcome;
 }

@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { sqliteJournal } from "@rondo/journal";
 import { sampleRecord } from "@rondo/testkit";
 import { expect, it } from "vitest";
-import { nodeArgs, place, rondo, runWith } from "./command.ts";
+import { newestRecords, nodeArgs, place, rondo, runWith } from "./command.ts";
 
 it("keeps runs as text when it is told jsonl:DIR, and finds them there again", async () => {
   const at = place();
@@ -55,6 +55,18 @@ it("checks a JSONL journal: says what is torn and what is damaged, and repairs t
   expect(damaged.code).toBe(1);
   expect(damaged.stdout).toMatch(/damage: .*line 2 .*checksum/);
   expect(readFileSync(file, "utf8")).toBe(text.replace('"seq":0', '"seq":1'));
+});
+
+it("names who holds a run, and says with which option it is taken over", async () => {
+  const at = place();
+  await runWith(at, "echoes");
+  const { id } = newestRecords(at);
+  const journal = sqliteJournal(at.journal);
+  journal.lease(id, { owner: "somebody", ttlMs: 60_000 });
+  const held = await rondo(at, ["approve", id], { MIND: "echoes" });
+  expect([held.code, held.stderr]).toEqual([1, expect.stringMatching(/is held by somebody .*--force/)]);
+  expect((await rondo(at, ["approve", id, "--force"], { MIND: "echoes" })).code).toBe(0);
+  journal.close();
 });
 
 it("deletes a run by its whole id alone, and says what is gone", async () => {
@@ -121,7 +133,10 @@ it("checks a SQLite journal, the usual one by default, and knows what it is aske
     expect(out.stderr).toContain(words);
   }
   const none = await rondo(at, ["journal", "check", join(at.root, "none.db")]);
-  expect(none).toMatchObject({ code: 1, stderr: expect.stringContaining("there is no journal") });
+  expect(none).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/there is no journal \S+; name another/),
+  });
 });
 
 it.for(["", "jsonl:"])(

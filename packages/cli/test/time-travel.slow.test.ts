@@ -3,7 +3,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import type { LogRecord } from "@rondo/core";
+import { sqliteJournal } from "@rondo/journal";
 import { describe, expect, it } from "vitest";
+import { invocationOf } from "../src/invocation.ts";
 import { mind, newestRecords, place, rondo, runWith } from "./command.ts";
 
 describe("a run that is over", () => {
@@ -90,7 +93,6 @@ describe("a run that is over", () => {
     expect((await runWith(at, "answers", ["--root", at.root, "do it"])).code).toBe(0);
     const { id, records } = newestRecords(at);
     // As an older version would have written it: with another prompt of its own.
-    const { sqliteJournal } = await import("@rondo/journal");
     const journal = sqliteJournal(at.journal);
     const older = records.map((record) =>
       record.type === "run_started" && record.options !== undefined
@@ -109,6 +111,67 @@ describe("a run that is over", () => {
 });
 
 describe("what cannot be", () => {
+  it("is a run with a record that does not have its form: every command names the run and what to do", async () => {
+    const at = place();
+    await runWith(at, "answers");
+    const { records } = newestRecords(at);
+    const journal = sqliteJournal(at.journal);
+    const other = (type: string, members: object): LogRecord[] =>
+      records.map((record) => (record.type === type ? { ...record, ...members } : record));
+    journal.append("unfolded", 0, other("model_finished", { message: {} }));
+    journal.append("unshown", 0, other("run_started", { options: {} }));
+    journal.close();
+    const cases = [
+      ["runs"],
+      ...["show", "explain", "replay", "fork", "resume", "approve"].map((name) => [name, "unfolded"]),
+      ["allow", "unfolded"],
+      ["diff", "unshown", "unfolded"],
+      ["show", "unshown"],
+      ["explain", "unshown"],
+    ];
+    const outs = await Promise.all(cases.map((args) => rondo(at, args, { MIND: "answers" })));
+    expect(outs.map(({ code }, at) => [cases[at], code])).toEqual(cases.map((args) => [args, 1]));
+    for (const [at, { stderr }] of outs.entries())
+      expect([cases[at], stderr]).toEqual([
+        cases[at],
+        expect.stringMatching(
+          /^(rondo: run un\w+( or un\w+)? cannot be read, .*`rondo journal check` verifies .*\n)+$/,
+        ),
+      ]);
+    expect((await rondo(at, ["show", "--json", "unfolded"])).code).toBe(0);
+  });
+
+  it("is said without what a terminal would obey, whatever the records call their folder and the module its model", async () => {
+    const at = place();
+    await runWith(at, "answers");
+    const { records } = newestRecords(at);
+    const journal = sqliteJournal(at.journal);
+    const evil = `\u001b]0;evil\u0007x\u001b[2J`;
+    journal.append(
+      "moved",
+      0,
+      records.map((record) =>
+        record.type === "run_started"
+          ? { ...record, about: { ...record.about, invocation: { ...invocationOf(records), root: evil } } }
+          : record,
+      ),
+    );
+    journal.close();
+    const module = join(at.root, "model.mjs");
+    writeFileSync(
+      module,
+      `export default { id: ${JSON.stringify(evil)}, origin: { api: "a", provider: "p", model: "m" }, async call() {} };`,
+    );
+    for (const args of [
+      ["replay", "moved"],
+      ["run", "--no-journal", "--model", module],
+    ]) {
+      const { stdout, stderr } = await rondo(at, args);
+      expect(stdout + stderr).toMatch(/today: there is no folder|model: x/);
+      expect(stdout + stderr).not.toContain("\u001b");
+    }
+  });
+
   it("is told in one line that says what to do", async () => {
     const at = place();
     await runWith(at, "answers");

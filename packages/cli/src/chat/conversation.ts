@@ -6,6 +6,7 @@
 import { RondoError, type RunResult, type Session, type Tool, textOf } from "@rondo/core";
 import type { Console } from "../console/console.ts";
 import { failureOf } from "../console/failure.ts";
+import { plainText } from "../console/plain-text.ts";
 import { oneLine } from "../console/shorten.ts";
 import { sameMs } from "../console/signals.ts";
 import { type ExitCode, exitCodeOf, exitCodes } from "../exit-codes.ts";
@@ -46,6 +47,8 @@ export class Conversation {
   /** Ctrl-C was pressed, and nothing was typed since. */
   #interrupted = false;
   #leaving: ExitCode | undefined;
+  /** What came of the last turn. */
+  #lastCode: ExitCode = exitCodes.completed;
   #leftBy: "SIGTERM" | "SIGHUP" | undefined;
   #question: AbortController | undefined;
   #signalAt = Number.NEGATIVE_INFINITY;
@@ -183,13 +186,13 @@ export class Conversation {
   }
 
   async #model(name: string | undefined): Promise<void> {
-    if (name === undefined) return this.#tell(`model: ${this.#talked.model}`);
+    if (name === undefined) return this.#tell(`model: ${plainText(this.#talked.model)}`);
     try {
       const talked = await this.#parts.withModel(name);
       this.#stopListening();
       this.#talked = talked;
       this.#stopListening = this.#listen();
-      this.#tell(`model: ${talked.model}`);
+      this.#tell(`model: ${plainText(talked.model)}`);
     } catch (thrown) {
       this.#tell(failureOf(thrown, this.#console.env).line, "yellow");
     }
@@ -212,10 +215,16 @@ export class Conversation {
         result = answered;
       }
       await this.#session.settled();
-      this.#tellEnd(this.#session.result ?? result);
+      result = this.#session.result ?? result;
+      this.#tellEnd(result);
+      const { end } = result;
+      this.#lastCode = end === undefined ? exitCodes.waiting : exitCodeOf(end.reason, end.error);
     } catch (thrown) {
       this.#view.endLine();
-      this.#tell(failureOf(thrown, this.#console.env).line, "red");
+      const { line } = failureOf(thrown, this.#console.env);
+      if (this.#console.isTerminal) this.#tell(line, "red");
+      else this.#console.errorLine(line);
+      this.#lastCode = exitCodes.error;
       // Another process has written to the session, so the state here is out of date.
       if (thrown instanceof RondoError && thrown.kind === "conflict") this.#leave(exitCodes.error);
     } finally {
@@ -281,10 +290,16 @@ export class Conversation {
     this.#lines.close();
   }
 
+  /** A person saw how each turn ended. Without a terminal the exit code tells it of the last one. */
+  get #leavingCode(): ExitCode {
+    const code = this.#leaving ?? exitCodes.completed;
+    return code === exitCodes.completed && !this.#console.isTerminal ? this.#lastCode : code;
+  }
+
   #goodbye(): ExitCode {
     const { journalOption } = this.#parts;
     const { id, pending, status, result } = this.#session;
-    const code = this.#leaving ?? exitCodes.completed;
+    const code = this.#leavingCode;
     if (pending.length > 0 && code !== exitCodes.error)
       for (const line of waitingLines(pending, id, journalOption)) this.#console.errorLine(line);
     else if (status === "interrupted" && code !== exitCodes.error && result !== undefined)

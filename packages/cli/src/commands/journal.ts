@@ -1,5 +1,6 @@
 // The room of `rondo journal`: checks the journal itself, not the runs in it.
 
+import { existsSync } from "node:fs";
 import { checkJournal, type Finding } from "@rondo/journal";
 import { UsageError } from "../console/failure.ts";
 import { jsonLine, plainText } from "../console/plain-text.ts";
@@ -7,7 +8,7 @@ import { exitCodes } from "../exit-codes.ts";
 import { type Command, journalOption } from "../line/command.ts";
 import { rondo } from "../line/command-name.ts";
 import { counted } from "../render/usage.ts";
-import { journalPlace, placeNamed } from "../runs/journal-place.ts";
+import { journalPlace, noJournal, placeNamed } from "../runs/journal-place.ts";
 
 export const journal: Command = {
   name: "journal",
@@ -30,9 +31,14 @@ export const journal: Command = {
       );
     if (given !== undefined && args.has("journal"))
       throw new UsageError("a journal is named once: by FILE, or by --journal");
-    const { file, kind } = given === undefined ? journalPlace(args, console.env) : placeNamed(given);
+    const place =
+      given === undefined
+        ? journalPlace(args, console.env)
+        : { ...placeNamed(given), named: "option" as const };
+    const { file, kind } = place;
     if (kind === "restate")
       throw new UsageError("a journal on Restate is checked by its server: restate: names no file to check");
+    if (!existsSync(file)) throw noJournal(place);
     const report = checkJournal(file, { repair: args.has("repair") });
     const open = report.findings.filter((finding) => !finding.repaired).length;
     if (args.has("json")) console.line(jsonLine(report));

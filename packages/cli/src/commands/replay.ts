@@ -2,7 +2,7 @@
 
 import { type Difference, type Replay, replay } from "@rondo/core";
 import type { Console } from "../console/console.ts";
-import { jsonLine } from "../console/plain-text.ts";
+import { jsonLine, plainText } from "../console/plain-text.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { type Command, journalOption } from "../line/command.ts";
 import { changeLines } from "../render/changes.ts";
@@ -71,7 +71,7 @@ function tell(
     for (const line of whyRecords(difference, cut)) console.line(line);
   }
   if (unknown !== undefined)
-    console.line(paint("dim", `no comparison with what would be sent today: ${unknown}`));
+    console.line(paint("dim", `no comparison with what would be sent today: ${plainText(unknown)}`));
   else if (today === undefined && difference === undefined)
     console.line(paint("dim", "a run started today would send the same"));
   else if (today !== undefined) {

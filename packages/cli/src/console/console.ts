@@ -6,6 +6,7 @@
 import type { Writable } from "node:stream";
 import { styleText } from "node:util";
 import { Failure } from "./failure.ts";
+import { plainText } from "./plain-text.ts";
 import { oneLine } from "./shorten.ts";
 
 export type Style = Parameters<typeof styleText>[0];
@@ -94,9 +95,9 @@ export class Console {
     this.streams.stderr.write(`${text}\n`);
   }
 
-  /** Prints a remark for people to stderr; scripts can ignore it. */
+  /** Prints a remark for people to stderr; scripts can ignore it. It may name what a journal or a model's module calls itself. */
   aside(text: string): void {
-    this.errorLine(this.paintError("dim", text));
+    this.errorLine(this.paintError("dim", plainText(text)));
   }
 
   /** Prints what is no error but should be known. */

@@ -7,6 +7,7 @@ import { Failure, UsageError } from "../console/failure.ts";
 import { plainText } from "../console/plain-text.ts";
 import type { Arguments } from "../line/arguments.ts";
 import { rondo } from "../line/command-name.ts";
+import { unreadable } from "../summary.ts";
 import {
   type JournalPlace,
   journalFlag,
@@ -39,8 +40,17 @@ export async function withJournal<Done>(
 ): Promise<Done> {
   const place = journalPlace(args, console.env);
   const journal = await openKnownJournal(place, console, purpose);
+  const found: string[] = [];
+  const find = async (given: string | undefined): Promise<FoundRun> => {
+    const run = await findRun(given, journal, place);
+    found.push(run.id);
+    return run;
+  };
   try {
-    return await act({ journal, flag: journalFlag(place), find: (given) => findRun(given, journal, place) });
+    return await act({ journal, flag: journalFlag(place), find });
+  } catch (thrown) {
+    // A command that only reads runs no code but ours: what its records lack is what failed.
+    throw purpose === "to read" ? unreadable(found.join(" or "), thrown) : thrown;
   } finally {
     await journal.close();
   }

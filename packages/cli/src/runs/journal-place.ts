@@ -196,11 +196,15 @@ export async function openKnownJournal(
   purpose: Purpose,
 ): Promise<OpenJournal> {
   if (place.kind === "restate" || existsSync(place.file)) return openJournal(place, hearer, purpose);
-  const where =
-    place.named === "option"
-      ? "name another with --journal"
-      : place.named === "environment"
-        ? "RONDO_JOURNAL names it"
-        : `\`${rondo} run\` makes it, or name another with --journal`;
-  throw new Failure(`there is no journal ${place.file}; ${where}`);
+  throw noJournal(place);
+}
+
+/** The failure that a journal does not exist, and what to do. */
+export function noJournal({ file, named }: Omit<JournalPlace, "kind">): Failure {
+  const where = {
+    option: "name another with --journal",
+    environment: "RONDO_JOURNAL names it",
+    default: `\`${rondo} run\` makes it, or name another with --journal`,
+  }[named];
+  return new Failure(`there is no journal ${file}; ${where}`);
 }

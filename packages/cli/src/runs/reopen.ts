@@ -114,8 +114,10 @@ function checkOpen({ id, records }: FoundRun, flag: string): void {
   if (status === "empty") throw new Failure(`run ${id} was never started; begin another with ${rondo} run`);
 }
 
-/** How the run was started. @throws Failure when only another program knows. @param deed what is to be done with it */
+/** How the run was started. @throws Failure when only another program knows, or it cannot be read. @param deed what is to be done with it */
 export function startOf({ id, records }: FoundRun, deed: string): Invocation {
+  // Records that cannot be folded fail here, with the run's name.
+  summaryOf(id, records);
   const invocation = invocationOf(records);
   if (invocation === undefined)
     throw new Failure(
