@@ -21,7 +21,7 @@ export function failureOf(
   thrown: unknown,
   env: { readonly [name: string]: string | undefined },
 ): { line: string; code: ExitCode } {
-  const message = joinedLines(isHomeless(thrown) ? homeless : messageOf(thrown), " ");
+  const message = joinedLines(isHomeless(thrown) ? homeless : commandWords(messageOf(thrown)), " ");
   const trace =
     env.RONDO_DEBUG === "1" && thrown instanceof Error && thrown.stack !== undefined
       ? `\n${traceOf(thrown)}`
@@ -31,6 +31,10 @@ export function failureOf(
     code: thrown instanceof UsageError ? exitCodes.usage : exitCodes.error,
   };
 }
+
+/** How the command does what the library's words advise. */
+const commandWords = (message: string): string =>
+  message.replace("follow() it as a reader, or open it with takeOver", "or take it over with --force");
 
 /** Whether the folder of the process was asked for, and is gone: removed, or a branch without it was checked out. */
 const isHomeless = (thrown: unknown): boolean =>

@@ -121,7 +121,7 @@ export function checkUnheld(
 function heldBy(session: string, state: LeaseState, wait: string): RondoError {
   return new RondoError(
     "conflict",
-    `${heldText(session, state)}: ${wait}, follow() it as a reader, or open it with takeOver (--force of the command) to fence that writer off`,
+    `${heldText(session, state)}: ${wait}, follow() it as a reader, or open it with takeOver to fence that writer off`,
   );
 }
 
