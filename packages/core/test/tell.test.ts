@@ -20,6 +20,25 @@ const ask = echo("ask", { execute: () => waitForAnswer("Where are you?") });
 const opened = (script: Script, options: Partial<AgentOptions> = {}): Promise<Session> =>
   new Agent({ model: scripted(script), tools: [pay, ask], ...quick, ...options }).open("s");
 
+/** A session in which a call waits for an approval while another tool runs, until the test lets it look. */
+async function asking(): Promise<{
+  session: Session;
+  run: Promise<unknown>;
+  look: PromiseWithResolvers<string>;
+}> {
+  const look = Promise.withResolvers<string>();
+  const asked = Promise.withResolvers<void>();
+  const session = await opened([[call("pay"), call("look")], say("As you like.")], {
+    tools: [echo("pay", { permission: "ask" }), echo("look", { execute: () => look.promise })],
+  });
+  session.subscribe(({ type }) => {
+    if (type === "approval_request") asked.resolve();
+  });
+  const run = session.send("Pay.");
+  await asked.promise;
+  return { session, run, look };
+}
+
 describe("a session that is told something", () => {
   test("starts a run, if there is none", async () => {
     const session = await opened([say("Hi."), say("Bye.")]);
@@ -107,38 +126,18 @@ describe("a session that is told something", () => {
   });
 
   test("does not wait for an approval either while another tool still runs", async () => {
-    const running = Promise.withResolvers<string>();
-    const asked = Promise.withResolvers<void>();
-    const look = echo("look", { effect: "read", execute: () => running.promise });
-    const session = await opened([[call("pay"), call("look")], say("As you like.")], {
-      tools: [echo("pay", { permission: "ask", effect: "read" }), look],
-    });
-    session.subscribe(({ type }) => {
-      if (type === "approval_request") asked.resolve();
-    });
-    const run = session.send("Pay.");
-    await asked.promise;
+    const { session, run, look } = await asking();
     const told = session.tell("No!");
-    running.resolve("seen");
+    look.resolve("seen");
     expect((await told).text).toBe("As you like.");
     await run;
   });
 
   test("leaves a call that waits as it is when the run is drained", async () => {
-    const running = Promise.withResolvers<string>();
-    const asked = Promise.withResolvers<void>();
-    const look = echo("look", { effect: "read", execute: () => running.promise });
-    const session = await opened([[call("pay"), call("look")], say("never")], {
-      tools: [echo("pay", { permission: "ask", effect: "read" }), look],
-    });
-    session.subscribe(({ type }) => {
-      if (type === "approval_request") asked.resolve();
-    });
-    const run = session.send("Pay.");
-    await asked.promise;
+    const { session, run, look } = await asking();
     const told = session.tell("No!");
     const drained = session.drain();
-    running.resolve("seen");
+    look.resolve("seen");
     await drained;
     expect((await told).end).toBeUndefined();
     await run;
