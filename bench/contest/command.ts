@@ -32,6 +32,9 @@ export interface ContestCommand {
   instructions: boolean;
 }
 
+/** How many times as many rounds short cells have. */
+const timesIfShort = 3;
+
 /** Runs the contest, or counts, and prints the outcome. Returns the exit code: 1 when a subject failed, or a bound is not kept. */
 export async function runContest(command: ContestCommand): Promise<number> {
   if (command.instructions) return countInstructions(command);
@@ -48,6 +51,7 @@ export async function runContest(command: ContestCommand): Promise<number> {
       scenarios: scenarios.filter((name) => name in plans),
       subjects: taking,
       rounds,
+      shortRounds: rounds * timesIfShort,
       peerRounds: command.peerRuns ?? Math.min(2, rounds),
       nodeFlags:
         command.cpuProf === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${resolve(command.cpuProf)}`],

@@ -40,8 +40,9 @@ export interface ContestOptions {
   server: ContestServer;
   scenarios: readonly string[];
   subjects: readonly Subject[];
-  /** Three times as many where the fastest floor takes less than 100 ms. */
   rounds: number;
+  /** Rounds where the fastest floor takes less than 100 ms. Default: as many. */
+  shortRounds?: number;
   /** Rounds in which peers take part: their cells take longest. Default: all. */
   peerRounds?: number;
   /** For the cells' processes. */
@@ -54,11 +55,11 @@ export interface ContestOptions {
 type Rounds = ReadonlyMap<number, Measured>;
 
 export async function contest(options: ContestOptions): Promise<{ figures: Figure[]; failures: Failure[] }> {
-  const { server, scenarios, subjects, rounds, peerRounds = rounds, nodeFlags = [], say } = options;
+  const { server, scenarios, subjects, rounds, nodeFlags = [], say } = options;
+  const { shortRounds = rounds, peerRounds = rounds } = options;
   const taken = new Map<string, Map<number, Measured>>();
   const failures = new Map<string, Failure>();
-  const most = rounds * timesIfShort;
-  for (let round = 0; round < most; round += 1)
+  for (let round = 0; round < Math.max(rounds, shortRounds); round += 1)
     for (const scenario of scenarios) {
       if (round >= rounds && !isShort(scenario, subjects, taken)) continue;
       const from = round % subjects.length;
@@ -98,7 +99,6 @@ export async function contest(options: ContestOptions): Promise<{ figures: Figur
 
 /** A cell that takes less CPU than this is short. Milliseconds. */
 const shortMs = 100;
-const timesIfShort = 3;
 
 /** Whether the fastest floor that ran a scenario is short in it. */
 function isShort(
