@@ -41,7 +41,7 @@ export interface ContestOptions {
   scenarios: readonly string[];
   subjects: readonly Subject[];
   rounds: number;
-  /** Rounds where the fastest floor takes less than 100 ms. Default: as many. */
+  /** Rounds where the fastest floor over a wire takes less than 100 ms. Default: as many. */
   shortRounds?: number;
   /** Rounds in which peers take part: their cells take longest. Default: all. */
   peerRounds?: number;
@@ -100,14 +100,15 @@ export async function contest(options: ContestOptions): Promise<{ figures: Figur
 /** A cell that takes less CPU than this is short. Milliseconds. */
 const shortMs = 100;
 
-/** Whether the fastest floor that ran a scenario is short in it. */
+/** Whether the fastest floor over a wire that ran a scenario is short in it. */
 function isShort(
   scenario: string,
   subjects: readonly Subject[],
   taken: ReadonlyMap<string, Rounds>,
 ): boolean {
-  return subjects.some(({ kind, name }) => {
-    const cell = kind === "floor" ? taken.get(keyOf(scenario, name)) : undefined;
+  return subjects.some(({ kind, name, protocol }) => {
+    const isFloor = kind === "floor" && protocol !== "none";
+    const cell = isFloor ? taken.get(keyOf(scenario, name)) : undefined;
     return cell !== undefined && median([...cell.values()].map(({ cpu }) => cpu)) < shortMs;
   });
 }

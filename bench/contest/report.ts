@@ -73,7 +73,7 @@ export function sectionOf(report: Report): string {
   return `## Beside the peers
 
 ${report.date}. ${report.machine}. Every cell is a fresh process against one server in another; floors and Rondo ran
-${roundsOf(report, "rondo")} rounds in turns (three times as many where the fastest floor takes less than 100 ms), peers ${roundsOf(report, "peer")} (a peer that needs over 8 s of CPU for a cell runs it once); medians. Each subject did the same
+${roundsOf(report, "rondo")} rounds in turns, peers ${roundsOf(report, "peer")} (a peer that needs over 8 s of CPU for a cell runs it once); medians. Each subject did the same
 work, and was checked to: requests, tool results in the last of them, calls, arguments, every delta heard, the last answer.
 Measured from after the import and one run of two steps to the end of the last answer; \`cold\` is the whole process. Answers
 come as streams, four frames a write. \`npm run -s bench -- --verdict --write\` repeats it.
@@ -134,7 +134,7 @@ function roundsOf({ figures }: Report, kind: Subject["kind"]): string {
     .filter(({ subject }) => subjectNamed(subject).kind === kind)
     .map((figure) => figure.runs);
   const [least, most] = [Math.min(...counts), Math.max(...counts)];
-  return least === most ? `${most}` : `${least} to ${most}`;
+  return least === most ? `${most}` : `${least} (short cells ${most})`;
 }
 
 /** One row per subject, one column per scenario. A missing cell has a word for the reason. */
