@@ -79,6 +79,19 @@ describe("a session that is told something", () => {
     expect((await told).text).toBe("As you like.");
   });
 
+  test("reads nothing more, if what waits is taken back before the run is aborted", async () => {
+    const held = hold(say("never"));
+    const session = await opened([held, say("never")]);
+    const run = session.tell("Do it.");
+    await held.reached;
+    const told = session.tell("And that.");
+    for (const { id } of session.queued) await session.withdraw(id);
+    session.abort("stopped");
+    expect((await run).end?.reason).toBe("aborted");
+    expect(await told).toEqual(await run);
+    expect(session.status).toBe("idle");
+  });
+
   test("reads it in a new run, if the active one fails", async () => {
     const held = hold(fail("auth"));
     const session = await opened([held, say("Better.")]);
