@@ -34,6 +34,7 @@ export { newsOf } from "./session/changes.ts";
 export { lostChild, notChildOf } from "./session/child-of.ts";
 export { checkContinuable } from "./session/continuable.ts";
 export { type SessionParts, shellOf } from "./session/parts.ts";
+export { answerInstead } from "./session/tell.ts";
 export { answerOf, type SubAgentParts, subAgentOf, waitingIn } from "./sub-agent.ts";
 export { givenBy, resolver } from "./tool/dependency.ts";
 export { heardOf, renderExternalResult } from "./tool/external-result.ts";

@@ -339,7 +339,6 @@ export class Session<Output = unknown> {
    */
   async drain(options: { withinMs?: number } = {}): Promise<SessionStatus> {
     checkGiven(drainOptions, options, "drain");
-    this.#messages.drains += 1;
     await this.#driving.drain(options.withinMs ?? 10_000);
     return this.status;
   }

@@ -5,10 +5,11 @@ import {
   type AgentOptions,
   type Journal,
   memoryJournal,
+  type RunResult,
   type Session,
   waitForAnswer,
 } from "@rondo/core";
-import { call, fail, hold, say, scripted } from "@rondo/testkit";
+import { call, fail, hold, say, scripted, type Turn } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { echo, quick, shortly } from "./support.ts";
 
@@ -19,6 +20,18 @@ const ask = echo("ask", { execute: () => waitForAnswer("Where are you?") });
 
 const opened = (script: Script, options: Partial<AgentOptions> = {}): Promise<Session> =>
   new Agent({ model: scripted(script), tools: [pay, ask], ...quick, ...options }).open("s");
+
+/** A session with a run whose first answer waits until it is released. */
+async function working(
+  [first = [], ...others]: Turn[],
+  options?: Partial<AgentOptions>,
+): Promise<{ session: Session; run: Promise<RunResult>; release: () => void }> {
+  const held = hold(first);
+  const session = await opened([held, ...others], options);
+  const run = session.send("Do it.");
+  await held.reached;
+  return { session, run, release: held.release };
+}
 
 /** A session in which a call waits for an approval while another tool runs, until the test lets it look. */
 async function asking(): Promise<{
@@ -53,12 +66,11 @@ describe("a session that is told something", () => {
   });
 
   test("reads it in the active run", async () => {
-    const held = hold(call("look"));
-    const session = await opened([held, say("Oslo it is.")], { tools: [echo("look")] });
-    const run = session.send("Look!");
-    await held.reached;
+    const { session, run, release } = await working([call("look"), say("Oslo it is.")], {
+      tools: [echo("look")],
+    });
     const told = session.tell("In Oslo.");
-    held.release();
+    release();
     expect((await told).text).toBe("Oslo it is.");
     expect(await told).toEqual(await run);
     expect(shortly(session.messages).slice(2)).toEqual([
@@ -69,10 +81,7 @@ describe("a session that is told something", () => {
   });
 
   test("reads it in a new run, if the active one ends without reading it", async () => {
-    const held = hold(say("never"));
-    const session = await opened([held, say("As you like.")]);
-    const run = session.send("Do it.");
-    await held.reached;
+    const { session, run } = await working([say("never"), say("As you like.")]);
     const told = session.tell("No, wait.");
     session.abort("stopped");
     expect((await run).end?.reason).toBe("aborted");
@@ -93,12 +102,9 @@ describe("a session that is told something", () => {
   });
 
   test("reads it in a new run, if the active one fails", async () => {
-    const held = hold(fail("auth"));
-    const session = await opened([held, say("Better.")]);
-    const run = session.send("Do it.");
-    await held.reached;
+    const { session, run, release } = await working([fail("auth"), say("Better.")]);
     const told = session.tell("And now?");
-    held.release();
+    release();
     expect((await run).end?.reason).toBe("error");
     expect((await told).text).toBe("Better.");
   });
@@ -125,12 +131,9 @@ describe("a session that is told something", () => {
   });
 
   test("denies nothing that was asked after it was written", async () => {
-    const held = hold(call("pay"));
-    const session = await opened([held, say("Paid.")]);
-    const run = session.send("Pay.");
-    await held.reached;
+    const { session, run, release } = await working([call("pay"), say("Paid.")]);
     const told = session.tell("Quickly!");
-    held.release();
+    release();
     expect((await told).end).toBeUndefined();
     await run;
     expect(session.pending.map(({ name }) => name)).toEqual(["pay"]);
@@ -173,14 +176,11 @@ describe("a session that is told something", () => {
 
   test("leaves a run that is drained as it is: the message is read where it goes on", async () => {
     const journal = memoryJournal();
-    const held = hold(call("look"));
     const tools = [echo("look")];
-    const session = await opened([held], { journal, tools });
-    const run = session.send("Look!");
-    await held.reached;
+    const { session, run, release } = await working([call("look")], { journal, tools });
     const told = session.tell("In Oslo.");
     const drained = session.drain();
-    held.release();
+    release();
     expect(await drained).toBe("interrupted");
     expect((await told).end).toBeUndefined();
     await run;
@@ -200,13 +200,10 @@ describe("a session that is told something", () => {
 
   test("goes on with a run that another process left", async () => {
     const journal = memoryJournal();
-    const held = hold(call("look"));
     const tools = [echo("look")];
-    const session = await opened([held], { journal, tools });
-    const run = session.send("Look!");
-    await held.reached;
+    const { session, run, release } = await working([call("look")], { journal, tools });
     const drained = session.drain();
-    held.release();
+    release();
     await drained;
     await run;
     const next = await opened([say("Oslo it is.")], { journal, tools });
@@ -232,12 +229,11 @@ describe("a session that is told something", () => {
   });
 
   test.each(stores)("is told two things during a run that fails, and the journal stores %s", async (how) => {
-    const held = hold(fail("auth"));
-    const session = await opened([held, say("Better.")], { journal: journals[how]() });
-    const run = session.send("Do it.");
-    await held.reached;
+    const { session, run, release } = await working([fail("auth"), say("Better.")], {
+      journal: journals[how](),
+    });
     const told = Promise.all([session.tell("One."), session.tell("Two.")]);
-    held.release();
+    release();
     expect((await run).end?.reason).toBe("error");
     expect((await told).map(({ text }) => text)).toEqual(["Better.", "Better."]);
   });

@@ -53,6 +53,8 @@ export class Driving<Output> {
   #changed: readonly CodeChange[] = [];
   /** The warning about changed code is still to be emitted: when the session was opened, nobody could listen yet. */
   #tellsChanges = false;
+  /** How often the session was drained. */
+  drains = 0;
   /** Records of other processes were read: an open run, if there is one, is not from here. */
   #isOthers = false;
 
@@ -274,6 +276,7 @@ export class Driving<Output> {
 
   /** Stops driving at the next safe point; after `withinMs` milliseconds, at once. */
   async drain(withinMs: number): Promise<void> {
+    this.drains += 1;
     const drive = this.#drive;
     if (drive === undefined) return;
     this.#driver.leave();

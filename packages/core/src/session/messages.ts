@@ -21,8 +21,6 @@ export class Messages<Output> {
   readonly #parts: SessionParts;
   readonly #driving: Driving<Output>;
   readonly #nextId: ReturnType<typeof idsOf>;
-  /** How often the session was drained. */
-  drains = 0;
 
   constructor(parts: SessionParts, driving: Driving<Output>) {
     this.#parts = parts;
@@ -41,7 +39,7 @@ export class Messages<Output> {
   }
 
   async tell(session: Told<Output>, said: Said, id: string | undefined): Promise<RunResult<Output>> {
-    const { drains } = this;
+    const { drains } = this.#driving;
     const looking = this.#driving.lookAgain();
     if (looking !== undefined) await looking;
     const wasDriven = session.status === "running";
@@ -52,7 +50,7 @@ export class Messages<Output> {
       wasDriven,
       isInstead,
       waits: () => this.queued.some((one) => one.id === fact.id),
-      wasDrained: () => this.drains > drains,
+      wasDrained: () => this.#driving.drains > drains,
     });
   }
 

@@ -4,16 +4,20 @@ import { invalidRequest, toRondoError } from "../errors.ts";
 import type { CallView } from "../events.ts";
 import type { RunResult } from "../result.ts";
 
+/** A session whose calls are answered, here or on Restate. */
+interface Answered<Output> {
+  deny(call: string, reason: string): Promise<RunResult<Output>>;
+  answer(call: string, text: string): Promise<RunResult<Output>>;
+}
+
 /** What is needed of a session. */
-export interface Told<Output> {
+export interface Told<Output> extends Answered<Output> {
   readonly status: "idle" | "running" | "parked" | "interrupted";
   readonly pending: readonly CallView[];
   readonly result: RunResult<Output> | undefined;
   settled(): Promise<void>;
   continue(): Promise<RunResult<Output>>;
   resume(): Promise<RunResult<Output>>;
-  deny(call: string, reason: string): Promise<RunResult<Output>>;
-  answer(call: string, text: string): Promise<RunResult<Output>>;
 }
 
 /** A message that was queued. */
@@ -29,11 +33,17 @@ interface Message {
   wasDrained(): boolean;
 }
 
-const instead = "The user wrote a message instead.";
+/** Answers a call that waits for a person who has written a message instead: whoever does has not approved. */
+export const answerInstead = <Output>(
+  session: Answered<Output>,
+  { id, question }: CallView,
+  text: string,
+): Promise<RunResult<Output>> =>
+  question === undefined ? session.deny(id, "The user wrote a message instead.") : session.answer(id, text);
 
 /**
- * Has the session read a message: starts or continues a run, unless the active one reads it. Whoever writes instead of answering has
- * not approved: if calls waited when it came, they are denied, and a question is answered with it.
+ * Has the session read a message: starts or continues a run, unless the active one reads it. If calls waited when it came, it takes the
+ * place of their answers.
  * @returns the result of the run that read it, or that parked or was drained before
  */
 export async function haveRead<Output>(session: Told<Output>, message: Message): Promise<RunResult<Output>> {
@@ -53,7 +63,7 @@ export async function haveRead<Output>(session: Told<Output>, message: Message):
     try {
       // The run may have ended without reading it: it was aborted, or failed.
       if (call === undefined) return await (status === "idle" ? session.continue() : session.resume());
-      await (call.question === undefined ? session.deny(call.id, instead) : session.answer(call.id, text));
+      await answerInstead(session, call, text);
     } catch (thrown) {
       const isNeeded =
         waits() && session.status !== "running" && (call === undefined || isPending(session, call));

@@ -1,6 +1,7 @@
 // The room of telling a session something: how a message is read, whatever the session is doing when it comes.
 
 import { type CallView, RondoError, type RunResult } from "@rondo/core";
+import { answerInstead } from "@rondo/core/driving";
 
 /** What is needed of a session. */
 interface Told<Output> {
@@ -50,11 +51,3 @@ export async function haveRead<Output>(
     throw new RondoError("invalid_request", "tell: a message with this id was taken back before");
   return result;
 }
-
-/** Whoever writes instead of answering has not approved. */
-const answerInstead = <Output>(
-  session: Told<Output>,
-  { id, question }: CallView,
-  text: string,
-): Promise<RunResult<Output>> =>
-  question === undefined ? session.deny(id, "The user wrote a message instead.") : session.answer(id, text);
