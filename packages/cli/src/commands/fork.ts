@@ -128,6 +128,8 @@ function editOf(given: string): NonNullable<ForkOptions["edit"]> {
 
 /** How the fork is started: like the original run, except for the options given. */
 function forked(found: FoundRun, args: Arguments): { invocation: Invocation; changed: boolean } {
+  // Records that cannot be folded fail here, with the run's name.
+  summaryOf(found.id, found.records);
   const started = startOf(found, "fork it");
   const limits = limitsOf(args);
   const system = systemOf(args);

@@ -114,10 +114,8 @@ function checkOpen({ id, records }: FoundRun, flag: string): void {
   if (status === "empty") throw new Failure(`run ${id} was never started; begin another with ${rondo} run`);
 }
 
-/** How the run was started. @throws Failure when only another program knows, or it cannot be read. @param deed what is to be done with it */
+/** How the run was started. @throws Failure when only another program knows. @param deed what is to be done with it */
 export function startOf({ id, records }: FoundRun, deed: string): Invocation {
-  // Records that cannot be folded fail here, with the run's name.
-  summaryOf(id, records);
   const invocation = invocationOf(records);
   if (invocation === undefined)
     throw new Failure(
@@ -129,9 +127,10 @@ export function startOf({ id, records }: FoundRun, deed: string): Invocation {
 /** How the run was started. @throws Failure when that is unknown, or another process seems to drive it */
 export function checkStart(found: FoundRun, force: boolean): Invocation {
   const { id, records } = found;
+  const { status } = summaryOf(id, records);
   const invocation = startOf(found, "go on with it");
   // A waiting run is driven by nobody, even if its process is alive and asking: the first answer wins.
-  const driver = summaryOf(id, records).status === "waiting" ? undefined : driverOf(records);
+  const driver = status === "waiting" ? undefined : driverOf(records);
   if (driver !== undefined && !force)
     throw new Failure(
       `run ${id} is being driven by process ${driver.pid}: wait for it or stop it; if that is another program by now, add --force`,
