@@ -229,11 +229,13 @@ function markedProcesses(all: readonly ProcessEntry[], family: Family): Readonly
   return marked;
 }
 
-function listedByPs(): Promise<ProcessEntry[]> {
+/** @throws the system's error, or that nothing was listed: at least `ps` itself runs */
+export function listedByPs(): Promise<ProcessEntry[]> {
   const { promise, resolve, reject } = Promise.withResolvers<ProcessEntry[]>();
   execFile(
     "ps",
-    ["-A", "-o", "pid=,ppid=,pgid=,stat=,comm="],
+    // An option each: for POSIX all that follows a `=` is a header, commas and names included.
+    ["-A", ...["pid=", "ppid=", "pgid=", "stat=", "comm="].flatMap((column) => ["-o", column])],
     { maxBuffer: 16 * 1024 * 1024 },
     (error, stdout) => {
       if (error !== null && stdout === "") {
@@ -253,7 +255,8 @@ function listedByPs(): Promise<ProcessEntry[]> {
           started: 0,
         });
       }
-      resolve(found);
+      if (found.length === 0) reject(new Error("ps listed no process"));
+      else resolve(found);
     },
   );
   return promise;
