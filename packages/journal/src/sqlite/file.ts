@@ -5,12 +5,12 @@
 
 import {
   accessSync,
+  type BigIntStats,
   closeSync,
   constants,
   openSync,
   readSync,
   realpathSync,
-  type Stats,
   statSync,
 } from "node:fs";
 import { dirname } from "node:path";
@@ -24,14 +24,15 @@ import { tablesVersion } from "./tables.ts";
 
 /** Device and inode of the file at a path, to tell it from a later one there; undefined when there is none. */
 export function identityOf(file: string): string | undefined {
-  const stat = statSync(file, { throwIfNoEntry: false });
+  const stat = statSync(file, { throwIfNoEntry: false, bigint: true });
   return stat === undefined ? undefined : identityIn(stat);
 }
 
 /** Whether the file was truncated to nothing. */
 export const isCut = (file: string): boolean => statSync(file, { throwIfNoEntry: false })?.size === 0;
 
-const identityIn = ({ dev, ino }: Pick<Stats, "dev" | "ino">): string => `${dev}/${ino}`;
+/** Of whole numbers: an inode may need 64 bits (NTFS, overlayfs), and rounded it is also its neighbour's. */
+const identityIn = ({ dev, ino }: Pick<BigIntStats, "dev" | "ino">): string => `${dev}/${ino}`;
 
 const headerBytes = 100;
 
