@@ -136,6 +136,9 @@ describe("list_files", () => {
       "[no path matches the pattern, which is relative to path: it means src/src/*.ts]",
     );
     expect(await list({ pattern: "*.py" })).toContain("[no name matches the pattern]");
+    expect(await list({ pattern: "src\\**\\*.ts" })).toContain(
+      "[no path matches the pattern; folders are separated by /, and a \\ makes what follows it literal]",
+    );
     const search = async (glob: string): Promise<string> =>
       (await call(searchFiles({ root }), "search_files", { pattern: "x", glob })).text;
     expect(await search("src")).toContain("[no name matches the glob; src/** is what is in a folder]");

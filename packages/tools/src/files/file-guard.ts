@@ -5,7 +5,7 @@
 // learn about the file system.
 
 import { existsSync } from "node:fs";
-import { basename, resolve } from "node:path";
+import { basename, sep as ours, resolve } from "node:path";
 import { checkGiven, from0, membersOf, text } from "@rondo/core/checks";
 import { Root } from "../paths/root.ts";
 import { Refusal } from "../reasons.ts";
@@ -40,10 +40,9 @@ export function fileGuard(
 ): ((path: string) => Promise<GuardedFile | undefined>) & { readonly root: string } {
   checkGiven(optionChecks, options, "fileGuard");
   const root = (options.root ?? "/files").replace(/(?<=.)\/+$/, "");
-  const above = root === "/" ? root : `${root}/`;
   const maxBytes = options.maxBytes ?? 5 * 1024 * 1024;
   const read = async (path: string): Promise<GuardedFile | undefined> => {
-    if (!path.startsWith(above)) throw new Refusal("local file is outside the root");
+    if (!beginsWith(path, root)) throw new Refusal("local file is outside the root");
     try {
       return await readUnder(root, path, maxBytes);
     } catch (thrown) {
@@ -52,6 +51,12 @@ export function fileGuard(
     }
   };
   return Object.assign(read, { root });
+}
+
+/** Whether a path begins with the root as given, and goes on with a name in it. @param sep the system's separator beside `/` */
+export function beginsWith(path: string, root: string, sep: string = ours): boolean {
+  const isSeparator = (char: string | undefined): boolean => char === "/" || char === sep;
+  return path.startsWith(root) && (isSeparator(root.at(-1)) || isSeparator(path[root.length]));
 }
 
 const tooLarge = Symbol("too large");

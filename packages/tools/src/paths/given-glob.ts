@@ -36,6 +36,8 @@ export function globNote(option: string, pattern: string, folder: string): strin
   const path = pattern.replace(/^(?:\.?\/)+/, "");
   if (option === "glob" && /^[^!]*\/$/.test(path))
     return `no file matches the ${option}, for it names a folder: ${shown(path)}** is what is in it`;
+  if (/\\[\w*.]/.test(path))
+    return `no path matches the ${option}; folders are separated by /, and a \\ makes what follows it literal`;
   if (!/[/.*?[{!,]/.test(path))
     return `no name matches the ${option}; ${shown(path)}/** is what is in a folder`;
   if (!path.includes("/")) return `no name matches the ${option}`;

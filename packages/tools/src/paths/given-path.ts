@@ -11,12 +11,21 @@ import { Refusal, shown } from "../reasons.ts";
 import { lookAlike } from "./near-names.ts";
 import { isUnder, type Place, type Root } from "./root.ts";
 import { gitUnquoted, spellings } from "./spellings.ts";
+import { otherOnWindows } from "./windows-names.ts";
 
 /**
  * The place that a path from a model means.
- * @throws Refusal when it leaves the root; file system errors other than "not found"
+ * @throws Refusal when it leaves the root, or Windows takes a name in it for something else; file system errors other
+ *   than "not found"
  */
-export function meant(root: Root, given: string): Place {
+export function meant(root: Root, given: string, onWindows: boolean = process.platform === "win32"): Place {
+  const place = interpreted(root, given);
+  const other = onWindows ? otherOnWindows(place.shown) : undefined;
+  if (other !== undefined) throw new Refusal(`Path cannot be used: ${shown(given)} (on Windows ${other})`);
+  return place;
+}
+
+function interpreted(root: Root, given: string): Place {
   const place = located(root, given);
   if (place?.exists) return place;
   const plain = unwrapped(given);

@@ -19,7 +19,16 @@ import {
   statSync,
 } from "node:fs";
 import { type FileHandle, mkdir, open, readlink, realpath, stat } from "node:fs/promises";
-import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import ours, {
+  basename,
+  dirname,
+  isAbsolute,
+  join,
+  type PlatformPath,
+  relative,
+  resolve,
+  sep,
+} from "node:path";
 import { codeOf, Refusal, shown } from "../reasons.ts";
 import { isThere, nearPaths } from "./near-names.ts";
 
@@ -43,10 +52,10 @@ export interface Folder {
   close(): Promise<void>;
 }
 
-/** Whether `path` is `root` or under it; both absolute and without `..`. */
-export function isUnder(root: string, path: string): boolean {
-  const way = relative(root, path);
-  return way === "" || (way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way));
+/** Whether `path` is `root` or under it; both absolute and without `..`. @param system whose paths they are */
+export function isUnder(root: string, path: string, system: PlatformPath = ours): boolean {
+  const way = system.relative(root, path);
+  return way === "" || (way !== ".." && !way.startsWith(`..${system.sep}`) && !system.isAbsolute(way));
 }
 
 export class Root {
