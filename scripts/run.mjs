@@ -17,6 +17,8 @@ const child = spawn(
   { stdio: "inherit" },
 );
 // A terminal sends Ctrl-C to the whole process group: forwarded as well, the child would take it for a second one.
-process.on("SIGINT", () => process.stdin.isTTY || child.kill("SIGINT"));
-for (const name of ["SIGTERM", "SIGHUP"]) process.on(name, () => child.kill(name));
+// A console of Windows sends all of them to every process, and there `kill` would end the child at once.
+const pass = (name) => process.platform === "win32" || child.kill(name);
+process.on("SIGINT", () => process.stdin.isTTY || pass("SIGINT"));
+for (const name of ["SIGTERM", "SIGHUP"]) process.on(name, () => pass(name));
 child.on("exit", (code, signal) => process.exit(signal ? 130 : (code ?? 1)));

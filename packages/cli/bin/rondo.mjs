@@ -26,9 +26,11 @@ function packagedNode() {
 function goOverTo(node, args) {
   const child = spawn(node, args, { stdio: "inherit" });
   // A terminal tells the whole process group of Ctrl-C: passed on as well, the child would take it for a second one.
+  // A console of Windows tells every process of all of them, and there `kill` would end the child at once.
+  const isTold = (name) => process.platform === "win32" || (name === "SIGINT" && process.stdin.isTTY);
   const pass = ["SIGINT", "SIGTERM", "SIGHUP"].map((name) => [
     name,
-    () => (name === "SIGINT" && process.stdin.isTTY ? false : child.kill(name)),
+    () => (isTold(name) ? false : child.kill(name)),
   ]);
   for (const [name, on] of pass) process.on(name, on);
   child.on("error", (error) => {

@@ -21,7 +21,9 @@ else {
   const child = spawn(process.execPath, ["--conditions=rondo-source", here, ...process.argv.slice(2)], {
     stdio: "inherit",
   });
+  // Who sits at a terminal, or at any console of Windows, has told the child as well.
+  const isTold = (signal) => process.platform === "win32" || (signal === "SIGINT" && process.stdin.isTTY);
   for (const signal of ["SIGINT", "SIGTERM"])
-    process.on(signal, () => (signal === "SIGINT" && process.stdin.isTTY ? false : child.kill(signal)));
+    process.on(signal, () => (isTold(signal) ? false : child.kill(signal)));
   child.on("exit", (code, signal) => process.exit(signal ? 130 : (code ?? 1)));
 }

@@ -85,10 +85,12 @@ function pathOf(name: string): string {
 export const placeName = ({ file, kind }: JournalPlace): string =>
   kind === "sqlite" ? file : `${kind}:${file}`;
 
-/** The option that selects this journal; nothing for the default one. */
-export function journalFlag(place: JournalPlace): string {
+/** The option that selects this journal, as this system's shells read it; nothing for the default one. */
+export function journalFlag(place: JournalPlace, platform: string = process.platform): string {
   if (place.named !== "option") return "";
   const name = placeName(place);
+  // Both of Windows' shells know double quotes, which no file's name there has; a backslash is nothing special.
+  if (platform === "win32") return ` --journal ${/^[\w@+=:./\\-]+$/.test(name) ? name : `"${name}"`}`;
   return ` --journal ${/^[\w@%+=:,./-]+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`}`;
 }
 
