@@ -120,8 +120,14 @@ const wrong: RegExp = phrases(
 );
 /** A keyword that a server does not have, without saying where. */
 const noKeyword: RegExp = /\bunsupported[_ ]keyword/i;
-/** A place without a type, which Moonshot and others require in each. */
+/** A template that computes with each place's type as with one word: Gemma's, in the words of llama.cpp, LM Studio and Python. */
+const noTypeWord: RegExp = phrases(
+  /\bfilter [`'"\\]*(?:upper|lower)[`'"\\]* (?:for|to) type:? (?:array|undefined|none|null)/,
+  /\b(?:list|dict) object[`'"\\]* has no attribute [`'"\\]*(?:upper|lower)\b/,
+);
+/** A place without a type, or with several, where Moonshot and others require one in each. */
 const noType: RegExp = phrases(
+  noTypeWord,
   /\btype[`'"\\]*(?: key| field)? (?:is|was) not (?:defined|specified|set)/,
   /\bmust have an? [`'"\\]*type\b/,
   /\.type\b[^{}]{0,4}: must be specified/,
@@ -151,7 +157,10 @@ export function plainerSchemas(words: string, now: Json | undefined): true | "ty
 }
 
 const refusesToolSchema = (words: string): boolean =>
-  toolSchema.test(words) || noKeyword.test(words) || isNear(toolPlace, wrong, words);
+  toolSchema.test(words) ||
+  noKeyword.test(words) ||
+  noTypeWord.test(words) ||
+  isNear(toolPlace, wrong, words);
 
 /** Whether a refusal complains about the output schema. */
 export function refusesSchema(words: string): boolean {

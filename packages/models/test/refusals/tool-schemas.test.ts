@@ -93,6 +93,16 @@ describe("a refusal of a tool's schema shows that it has to be plainer", () => {
     }
   });
 
+  it.each([
+    "Error: Unknown (built-in) filter 'upper' for type Array (hint: 'upper')",
+    'Error rendering prompt with jinja template: "Cannot apply filter \\"upper\\" to type: ArrayValue".',
+    'Error rendering prompt with jinja template: "Cannot apply filter \\"upper\\" to type: UndefinedValue".',
+    "'list object' has no attribute 'upper'",
+  ])("with one type in every place, if a template wants to write types in capitals: %s", (message) => {
+    expect(told(openaiChat, { error: { message } })).toBe("typed");
+    expect(told(openaiChat, { error: { message } }, { plainSchemas: "typed" })).toBeUndefined();
+  });
+
   it("but not for another complaint about tools", () => {
     for (const message of [
       "Invalid 'tools[0].function.name': string does not match pattern",

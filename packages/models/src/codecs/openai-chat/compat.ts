@@ -6,7 +6,7 @@
 
 import type { Json, JsonObject } from "@rondo/core";
 import type { Target } from "../../codec.ts";
-import { objectIn, textsIn } from "../../json-values.ts";
+import { countIn, objectIn, textsIn } from "../../json-values.ts";
 import type { ThinkTags } from "../leaks/think.ts";
 
 /** The quirks this codec reads from `Target.compat`. */
@@ -153,6 +153,8 @@ export interface OpenaiChatCompat {
   videos: "none" | "video_url" | "file";
   /** The most tools that a request may have; 0 means any number. Default: 128 (F061). */
   maxTools: number;
+  /** The most characters that a tool's description may have, which is cut there; 0 means any number. Default: 0 (F137). */
+  longestDescription: number;
   /** A history with calls needs tools in the request: if there are none, one that does nothing is declared. Default: false (F131). */
   toolsWithHistory: boolean;
   /**
@@ -272,6 +274,7 @@ function compatFrom(given: NonNullable<Target["compat"]>): OpenaiChatCompat {
     audioExpiredAt: typeof given.audioExpiredAt === "number" ? given.audioExpiredAt : 0,
     videos: oneOf(given.videos, ["none", "video_url", "file"]),
     maxTools: typeof given.maxTools === "number" ? given.maxTools : 128,
+    longestDescription: countIn(given.longestDescription) ?? 0,
     toolsWithHistory: given.toolsWithHistory === true,
     thinkTags: oneOf(given.thinkTags, ["none", "leading", "starts_inside", "nova"]),
     endTokens: given.endTokens === true,

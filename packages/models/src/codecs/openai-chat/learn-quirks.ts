@@ -12,6 +12,7 @@ import { refusesUserAfterResults } from "../../refusals/roles.ts";
 import { plainerSchemas, refusesGrammars, refusesStrict } from "../../refusals/schema.ts";
 import { tellsInPlace } from "../in-place.ts";
 import { lacksLevels } from "../levels.ts";
+import { longestDescriptionIn } from "../openai/tools.ts";
 import { looksUpRefs } from "../spelt-refs.ts";
 import { lacksSignature } from "../thought-signatures.ts";
 import { chatCompat, type OpenaiChatCompat } from "./compat.ts";
@@ -62,7 +63,11 @@ const lessons: readonly (readonly [words: RegExp, quirk: Partial<OpenaiChatCompa
   ],
   // Text and calls are accepted, but not together.
   [
-    /either content or tool_calls,? but not both|conversation blocks and tool use blocks cannot be provided in the same turn/i,
+    phrases(
+      /either content or tool_calls,? but not both/,
+      /conversation blocks and tool use blocks cannot be provided in the same turn/,
+      /\btext content is not allowed when tool_calls are provided\b/,
+    ),
     { textBesideCalls: false },
   ],
   // Older servers do not know the field that requests usage at the end of a stream: `{"loc": ["body", "stream_options"]}`.
@@ -137,6 +142,9 @@ export function learned(
   if (status === 404) return undefined;
   const quirk = lessons.find(([complaint, shown]) => complaint.test(words) && isNews(shown, compat))?.[1];
   if (quirk !== undefined) return { ...target.compat, ...quirk };
+  const longest = longestDescriptionIn(words);
+  if (longest !== undefined && longest !== compat.longestDescription)
+    return { ...target.compat, longestDescription: longest };
   if (effortBesideTools.test(words) && !compat.omit.includes("reasoning_effort"))
     return { ...target.compat, omit: [...compat.omit, "reasoning_effort"] };
   if (tellsInPlace(target) && strangeTools.test(words)) return { ...target.compat, offersInPlace: false };

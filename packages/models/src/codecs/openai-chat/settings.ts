@@ -19,7 +19,7 @@ import {
   schemaRoom,
   unsupported,
 } from "../openai/settings.ts";
-import { choiceMembers, ownTools, ToolTexts } from "../openai/tools.ts";
+import { choiceMembers, ownTools, shortDescription, ToolTexts } from "../openai/tools.ts";
 import type { Warning } from "../warn.ts";
 import type { OpenaiChatCompat } from "./compat.ts";
 
@@ -266,7 +266,7 @@ export class ChatTools {
       type: "function",
       function: {
         name: this.#names.wire(tool.name),
-        description,
+        description: shortDescription(tool.name, description, this.#compat.longestDescription, warnings),
         parameters: schema,
         ...(strict ? { strict } : {}),
       },

@@ -15,6 +15,7 @@ import {
 import { plainerSchemas, refusesGrammars, refusesStrict } from "../../refusals/schema.ts";
 import { tellsInPlace } from "../in-place.ts";
 import { lacksLevels } from "../levels.ts";
+import { longestDescriptionIn } from "../openai/tools.ts";
 import { looksUpRefs } from "../spelt-refs.ts";
 import { type OpenaiResponsesCompat, responsesCompat } from "./settings.ts";
 
@@ -67,6 +68,13 @@ const unknownField: RegExp = phrases(
   /(?:^|[`'" ])(store|include)[`'"]*(?:: extra inputs| (?:is )?not (?:supported|permitted|allowed))/,
 );
 
+/** OpenAI sums up reasoning for verified organizations only; a model or another server may not do so at all. */
+const noSummaries: RegExp = phrases(
+  /\bverified to generate reasoning summaries\b/,
+  /\breasoning\.summary\b[^{}]{0,60}(?:not (?:supported|permitted|allowed)|unsupported|unknown)/,
+  /(?:unknown|unsupported|unrecogni[sz]ed)[^{}]{0,40}\breasoning\.summary\b/,
+);
+
 /** A server that does not know the member of tools either, which is sent with every tool, because absent it means true. */
 const unknownStrict: RegExp = phrases(
   /(?:unknown|unrecogni[sz]ed|unsupported (?:parameter|field|argument)|extra_forbidden|extra inputs)[^{}]{0,80}\bstrict\b/,
@@ -116,6 +124,11 @@ export function learned({ status, body }: ErrorResponse, target: Target): Target
   const field = unknownField.exec(words)?.slice(1).find(Boolean)?.toLowerCase();
   if (field !== undefined && !compat.omit.includes(field))
     return { ...target.compat, omit: [...compat.omit, field] };
+  if (noSummaries.test(words) && !compat.omit.includes("reasoning.summary"))
+    return { ...target.compat, omit: [...compat.omit, "reasoning.summary"] };
+  const longest = longestDescriptionIn(words);
+  if (longest !== undefined && longest !== compat.longestDescription)
+    return { ...target.compat, longestDescription: longest };
   if (compat.readableReasoning && refusedReadable.test(words))
     return { ...target.compat, readableReasoning: false };
   const member = unknownMember.exec(words)?.[1]?.toLowerCase();
