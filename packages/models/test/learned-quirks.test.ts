@@ -48,6 +48,38 @@ describe("a refusal reveals a quirk", () => {
     expect(told({ message }, { ...all, nullContent: true })).toEqual(all);
   });
 
+  it.each([
+    "max_tokens: Field required",
+    "Missing required parameter: 'max_tokens'.",
+    "max_tokens is required for this model",
+  ])("an output limit is required: %s", (message) => {
+    const limit = { maxTokensField: "max_tokens", defaultMaxTokens: 8192 };
+    expect(told({ message })).toEqual(limit);
+    expect(told({ message }, limit)).toBeUndefined();
+    const claude = toldBy(openaiChat, "claude-opus-4-6");
+    expect(claude({ message })).toEqual({ ...limit, defaultMaxTokens: 32_000 });
+  });
+
+  it("an item of a Responses server's history says that it is completed", () => {
+    const of = toldBy(openaiResponses);
+    const message = "The request failed because it is missing `input.status` parameter.";
+    expect(of({ message })).toEqual({ itemStatus: true });
+    expect(of({ message }, { itemStatus: true })).toBeUndefined();
+  });
+
+  it.each([
+    ["The request failed because it is missing `messages.content` parameter.", { nullContent: false }],
+    ["400 - LLM Module: Assistant Message content field is not provided.", { nullContent: false }],
+    [
+      "Tool response dicts require a 'name' key indicating the name of the called function!",
+      { toolNames: true },
+    ],
+    ["Invalid function format: unhashable type: 'list'", { plainSchemas: "typed" }],
+  ])("what a message or a schema lacks: %s", (message, quirk) => {
+    expect(told({ message })).toEqual(quirk);
+    expect(told({ message }, { strictTools: false, ...quirk })).toBeUndefined();
+  });
+
   it("the output limit has its other name, whichever that is", () => {
     const max_tokens =
       "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.";

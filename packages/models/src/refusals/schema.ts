@@ -88,6 +88,7 @@ const toolSchema: RegExp = phrases(
   /\btools\[\d+\]\.function\.parameters\b[^{}]{0,40}unsupported/,
   /\bparameters[`'"\\]* is not a valid\b[^{}]{0,40}schema/,
   /\bresolving schema reference\b/,
+  /\bconflict in schema definitions\b/,
   // Google's path, whatever follows: gateways hand on its words.
   /\bfunction_?declarations\[[^\]]{1,9}\]\.parameters\b/,
 );
@@ -120,10 +121,11 @@ const wrong: RegExp = phrases(
 );
 /** A keyword that a server does not have, without saying where. */
 const noKeyword: RegExp = /\bunsupported[_ ]keyword/i;
-/** A template that computes with each place's type as with one word: Gemma's, in the words of llama.cpp, LM Studio and Python. */
+/** A template that computes with each place's type as with one word: Gemma's, in the words of llama.cpp, LM Studio and Python, and Doubao's. */
 const noTypeWord: RegExp = phrases(
   /\bfilter [`'"\\]*(?:upper|lower)[`'"\\]* (?:for|to) type:? (?:array|undefined|none|null)/,
   /\b(?:list|dict) object[`'"\\]* has no attribute [`'"\\]*(?:upper|lower)\b/,
+  /\binvalid function format: unhashable type\b/,
 );
 /** A place without a type, or with several, where Moonshot and others require one in each. */
 const noType: RegExp = phrases(

@@ -133,6 +133,7 @@ export const moneyWords: RegExp = phrases(
   /credit balance/,
   /insufficient (?:account )?quota/,
   /\bquota is not enough\b/,
+  /\bexhausted (?:its|your) free trial quota\b/,
   /\bvalid payment (?:instrument|method)\b/,
   /欠费/,
   /(?:out of|no|not enough|more|any) credits/,
@@ -269,13 +270,16 @@ export const goneWords: RegExp = phrases(
   /\bmodel\b(?:[^.{}]|\.(?=\S)){0,80} (?:(?:has been|was) (?:decommissioned|deprecated|discontinued|retired|removed)|is no longer (?:available|supported))\b/,
 );
 
-/** A model that its provider serves only through another protocol: OpenAI, Azure, Copilot. */
+/** A model, or an address, that its provider serves only through another protocol: OpenAI, Azure, Copilot. */
 export const otherApiWords: RegExp = phrases(
   /\bnot accessible via the \/?\S+ endpoint/,
   /\bonly supported in v1\/\w+ and not in\b/,
   /\bnot supported in the v1\/\S+ endpoint/,
   /\boperation does not work with the specified model\b/,
   /\bmodel does not support the (?:chat completions|responses|messages) api\b/,
+  /\bin the responses api, this parameter has moved\b/,
+  /\bresponses api is enabled only for\b/,
+  /\brequested (?:api is currently not supported|operation is unsupported)\b/,
 );
 
 /**
@@ -290,6 +294,7 @@ export const templateWords: RegExp = phrases(
   /\bat row \d+, column \d+\b/,
   /\bwhile executing \w+ at line \d+\b/,
   /only supports? single tool[- ]?calls? at once/,
+  /\btool response dicts require a\b/,
   /\bsystem message must be at the begin/,
   /can only get item pairs from a mapping/,
   /filter 'items' for type string/,

@@ -221,6 +221,13 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
   ],
   quota_exhausted: [
     [
+      "Volcengine, of what is free",
+      429,
+      says("Your account [2100] has exhausted its free trial quota for the [doubao] model.", {
+        code: "QuotaExceeded",
+      }),
+    ],
+    [
       "New API, of a key's own quota, with the status of a permission",
       403,
       says("token quota is not enough, token remain quota: ＄0.002, need quota: ＄0.03 (request id: x)", {
@@ -616,6 +623,24 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
       says('model "gpt-5.3-codex" is not accessible via the /chat/completions endpoint', {
         code: "unsupported_api_for_model",
       }),
+    ],
+    [
+      "OpenAI, of a request of the one at the address of the other",
+      400,
+      says("Unsupported parameter: 'messages'. In the Responses API, this parameter has moved to 'input'.", {
+        code: "unsupported_parameter",
+      }),
+    ],
+    [
+      "Azure, of a deployment",
+      404,
+      says("Requested API is currently not supported", { code: "api_not_supported" }),
+    ],
+    ["the same, of Responses", 400, says("The requested operation is unsupported.")],
+    [
+      "the same, of an older version",
+      400,
+      says("Azure OpenAI Responses API is enabled only for api-version 2025-03-01-preview and later"),
     ],
     [
       "OpenAI, of the same",

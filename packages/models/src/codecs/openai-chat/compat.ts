@@ -13,6 +13,8 @@ import type { ThinkTags } from "../leaks/think.ts";
 export interface OpenaiChatCompat {
   /** Which field carries the output limit. Default: `max_completion_tokens` (F134). */
   maxTokensField: "max_completion_tokens" | "max_tokens";
+  /** The output limit where none is asked for, if the server requires one; 0 means none. Default: 0 (F134). */
+  defaultMaxTokens: number;
   /** The role in which the system prompt is sent; `user` puts it into the first user message. Default: `system` (F128). */
   systemRole: "system" | "developer" | "user";
   /** System messages after the first become user messages. Default: false (F128). */
@@ -217,6 +219,7 @@ export function chatCompat({ compat: given = nothing }: Target): OpenaiChatCompa
 function compatFrom(given: NonNullable<Target["compat"]>): OpenaiChatCompat {
   return {
     maxTokensField: oneOf(given.maxTokensField, ["max_completion_tokens", "max_tokens"]),
+    defaultMaxTokens: countIn(given.defaultMaxTokens) ?? 0,
     systemRole: oneOf(given.systemRole, ["system", "developer", "user"]),
     systemFirstOnly: given.systemFirstOnly === true,
     echoReasoning: oneOf(given.echoReasoning, [

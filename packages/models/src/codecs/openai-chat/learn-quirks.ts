@@ -10,6 +10,7 @@ import { refusesForcing, refusesNone } from "../../refusals/choice.ts";
 import { complaintOf } from "../../refusals/complaint.ts";
 import { refusesUserAfterResults } from "../../refusals/roles.ts";
 import { plainerSchemas, refusesGrammars, refusesStrict } from "../../refusals/schema.ts";
+import { traitsOf } from "../anthropic/traits.ts";
 import { tellsInPlace } from "../in-place.ts";
 import { lacksLevels } from "../levels.ts";
 import { longestDescriptionIn } from "../openai/tools.ts";
@@ -34,8 +35,9 @@ const lessons: readonly (readonly [words: RegExp, quirk: Partial<OpenaiChatCompa
       /\bcontent\b[^{}]{0,60}(?:must be a string|should be a (?:valid )?string(?! or)|is a required|field required|(?:cannot|must not) be null|got null|type: (?:null|<nil>)|none is not an allowed value)/,
       /\bcontent\b[^{}]{0,60}received null/,
       /\bvalid string\b[^{}]{0,60}\bcontent\b[^{}]{0,40}\b(?:none|null)\b/,
-      /missing field [`'"\\]*content\b/,
+      /missing (?:field )?[`'"\\]*(?:messages\.)?content\b/,
       /\bmust have at least one content element\b/,
+      /\bassistant message content field is not provided\b/,
     ),
     { nullContent: false },
   ],
@@ -107,6 +109,12 @@ const noSound: RegExp = /\bassistant audio (audio_\w+) not found\b/i;
 const fields = ["max_completion_tokens", "max_tokens"] as const;
 const useInstead: RegExp = /\buse [`'"\\]*(max_completion_tokens|max_tokens)\b/i;
 
+/** An output limit has to be given, as to Anthropic's own server: Claude behind Azure and behind gateways. */
+const requiresLimit: RegExp = phrases(
+  /\b(max_completion_tokens|max_tokens)\b[^{}.]{0,20}\b(?:field required|is (?:a )?required|is missing)\b/,
+  /\bmissing (?:required )?(?:parameter|field|argument|property):? [`'"\\]*(max_completion_tokens|max_tokens)\b/,
+);
+
 /** Settings that a model does not accept at all, under the name in the refusal. */
 const plain: ReadonlySet<string> = new Set([
   "temperature",
@@ -158,9 +166,20 @@ export function learned(
   const field = fields.find((one) => one === other?.toLowerCase());
   if (field !== undefined)
     return field === compat.maxTokensField ? undefined : { ...target.compat, maxTokensField: field };
+  const limit = requiredLimit(words, target);
+  if (limit !== undefined) return isNews(limit, compat) ? { ...target.compat, ...limit } : undefined;
   const param = unsupportedParam(body);
   if (param === undefined || compat.omit.includes(param)) return undefined;
   return { ...target.compat, omit: [...compat.omit, param] };
+}
+
+/** The output limit that the server misses: Claude's own, as over Anthropic's protocol. */
+function requiredLimit(words: string, target: Target): Partial<OpenaiChatCompat> | undefined {
+  const [found, ...names] = requiresLimit.exec(words) ?? [];
+  if (found === undefined) return undefined;
+  const named = names.find((name) => name !== undefined)?.toLowerCase();
+  const maxTokensField = fields.find((one) => one === named) ?? "max_tokens";
+  return { maxTokensField, defaultMaxTokens: traitsOf(target).maxTokens };
 }
 
 /** Which tool choices the server does not know; some complain of both at once. */

@@ -84,7 +84,7 @@ export function chatBody(
     ...(target.stream === false
       ? {}
       : { stream: true, ...(compat.streamUsage ? { stream_options: { include_usage: true } } : {}) }),
-    [compat.maxTokensField]: settings.maxOutputTokens,
+    [compat.maxTokensField]: settings.maxOutputTokens ?? (compat.defaultMaxTokens || undefined),
     temperature: settings.temperature,
     top_p: settings.topP,
     ...(compat.topK ? { top_k: settings.topK } : {}),

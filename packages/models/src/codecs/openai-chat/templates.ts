@@ -28,8 +28,11 @@ const noTextArguments: RegExp = phrases(
 /** gpt-oss's, which has only one place for both. */
 const noTextBesideThinking: RegExp = /cannot pass both content and thinking/i;
 
-/** Gemma's, which shows a result under its tool's name. */
-const noName: RegExp = /\binvalid tool response: [`'"\\]*name\b/i;
+/** Gemma's and Hermes', which show a result under its tool's name. */
+const noName: RegExp = phrases(
+  /\binvalid tool response: [`'"\\]*name\b/,
+  /\btool response dicts require a [`'"\\]*name\b/,
+);
 
 /** A template that computes with the text of an answer, in the words of Python, of llama.cpp, and of minja: null is none. */
 const noNull: RegExp = phrases(

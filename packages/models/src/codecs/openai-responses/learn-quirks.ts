@@ -34,6 +34,12 @@ const missingReasoning: RegExp =
 const unknownMember: RegExp =
   /\b(?:unknown|unsupported) parameter: [`'"\\]*input\[\d+\]\.(status|phase|namespace)\b/i;
 
+/** Volcengine takes no item of the history that does not say whether it is completed. */
+const missingStatus: RegExp = phrases(
+  /\bmissing\b[^{}]{0,30}\binput(?:\[\d+\])?\.status\b/,
+  /\binput(?:\[\d+\])?\.status\b[^{}]{0,30}\b(?:is (?:missing|required)|field required)\b/,
+);
+
 /** OpenAI sends readable reasoning of some models beside the encrypted, and takes back only the latter. */
 const refusedReadable: RegExp = phrases(
   /\binput\[\d+\]\.content[`'"\\]*: array too long\. expected an array with maximum length 0\b/,
@@ -134,6 +140,7 @@ export function learned({ status, body }: ErrorResponse, target: Target): Target
   const member = unknownMember.exec(words)?.[1]?.toLowerCase();
   if (member !== undefined && !compat.omitInItems.includes(member))
     return { ...target.compat, omitInItems: [...compat.omitInItems, member] };
+  if (!compat.itemStatus && missingStatus.test(words)) return { ...target.compat, itemStatus: true };
   if (compat.nativeItems && refusedNative.test(words)) return { ...target.compat, nativeItems: false };
   return compat.instructions && noInstructions.test(words)
     ? { ...target.compat, instructions: false }

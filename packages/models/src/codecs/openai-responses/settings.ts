@@ -74,6 +74,8 @@ export interface OpenaiResponsesCompat {
   signedIds: boolean;
   /** Members of items in the history that this server refuses, e.g. `["status"]`. Default: none. */
   omitInItems: readonly string[];
+  /** Items of the history say that they are completed, which Volcengine requires. Default: false. */
+  itemStatus: boolean;
   /** Whether items of tools that the server ran itself are taken back. Default: true. */
   nativeItems: boolean;
   /**
@@ -112,6 +114,7 @@ export function responsesCompat(target: Target): OpenaiResponsesCompat {
     affinity: typeof given.affinity === "string" ? given.affinity : null,
     signedIds: given.signedIds === true,
     omitInItems: textsIn(given.omitInItems),
+    itemStatus: given.itemStatus === true,
     nativeItems: given.nativeItems !== false,
     lostContainers: textsIn(given.lostContainers),
     omit: textsIn(given.omit),
