@@ -1,6 +1,6 @@
 // What a refusal shows of a server is kept for its model: the same complaint does not come again (F104, F134).
 
-import { Agent, type Json, type Message, type Model, userText } from "@rondo/core";
+import { Agent, type Json, type Message, type Model, tool, userText } from "@rondo/core";
 import { say } from "@rondo/testkit";
 import { frames, type RondoWire, raw } from "@rondo/testkit/wire";
 import { describe, expect, it } from "vitest";
@@ -46,6 +46,38 @@ describe("a refusal reveals a quirk", () => {
     // The same at a server whose row names the space.
     expect(told({ message }, { ...filled, nullContent: true })).toEqual(all);
     expect(told({ message }, { ...all, nullContent: true })).toEqual(all);
+  });
+
+  it.each([
+    "max_tokens: Field required",
+    "Missing required parameter: 'max_tokens'.",
+    "max_tokens is required for this model",
+  ])("an output limit is required: %s", (message) => {
+    const limit = { maxTokensField: "max_tokens", defaultMaxTokens: 8192 };
+    expect(told({ message })).toEqual(limit);
+    expect(told({ message }, limit)).toBeUndefined();
+    const claude = toldBy(openaiChat, "claude-opus-4-6");
+    expect(claude({ message })).toEqual({ ...limit, defaultMaxTokens: 32_000 });
+  });
+
+  it("an item of a Responses server's history says that it is completed", () => {
+    const of = toldBy(openaiResponses);
+    const message = "The request failed because it is missing `input.status` parameter.";
+    expect(of({ message })).toEqual({ itemStatus: true });
+    expect(of({ message }, { itemStatus: true })).toBeUndefined();
+  });
+
+  it.each([
+    ["The request failed because it is missing `messages.content` parameter.", { nullContent: false }],
+    ["400 - LLM Module: Assistant Message content field is not provided.", { nullContent: false }],
+    [
+      "Tool response dicts require a 'name' key indicating the name of the called function!",
+      { toolNames: true },
+    ],
+    ["Invalid function format: unhashable type: 'list'", { plainSchemas: "typed" }],
+  ])("what a message or a schema lacks: %s", (message, quirk) => {
+    expect(told({ message })).toEqual(quirk);
+    expect(told({ message }, { strictTools: false, ...quirk })).toBeUndefined();
   });
 
   it("the output limit has its other name, whichever that is", () => {
@@ -152,6 +184,8 @@ describe("a refusal reveals a quirk", () => {
     "Cannot set `add_generation_prompt` to True when the last message is from the assistant.",
     "Cannot have 2 or more assistant messages at the end of the list.",
     "Requests ending with a model turn are not supported unless the last part is a function response.",
+    "invalid request parameters: Requests cannot contain `assistant` role in the final position when `tools` are used.",
+    "The final message must be from the user. To provide a system prompt, you must provide the system prompt followed by a user prompt.",
   ])("the last message must not be an answer: %s", (message) => {
     expect(told({ message })).toEqual({ noAssistantLast: true });
     expect(told({ message }, { noAssistantLast: true })).toBeUndefined();
@@ -237,10 +271,42 @@ describe("a refusal reveals a quirk", () => {
     expect(told({ message }, { objectArguments: true })).toBeUndefined();
   });
 
-  it("text and thinking share one place", () => {
-    const message = "Cannot pass both content and thinking in an assistant message with tool calls!";
+  it.each([
+    "Cannot pass both content and thinking in an assistant message with tool calls!",
+    "text content is not allowed when tool_calls are provided. If you wish to pass a tool plan, either pass thinking content (with thinking enabled) or use 'tool_plan': 'messages[2].content[0]'",
+  ])("text and thinking share one place: %s", (message) => {
     expect(told({ message })).toEqual({ textBesideCalls: false });
     expect(told({ message }, { textBesideCalls: false })).toBeUndefined();
+  });
+
+  it("control tokens in the history have to be broken up", () => {
+    const message =
+      "You have passed a message containing <|channel|> tags in the content field. Instead of doing this, you should pass analysis messages (the string between '<|message|>' and '<|end|>') in the 'thinking' field";
+    expect(told({ message })).toEqual({ breakTokens: true });
+    expect(told({ message }, { breakTokens: true })).toBeUndefined();
+  });
+
+  it.each([
+    [openaiChat, "tools[0].function.description"],
+    [openaiResponses, "tools[0].description"],
+  ])("the description of a tool has a length (%#)", (codec, param) => {
+    const of = toldBy(codec);
+    const message = `Invalid '${param}': string too long. Expected a string with maximum length 1024, but got a string with length 1201 instead.`;
+    expect(of({ message, param })).toEqual({ longestDescription: 1024 });
+    expect(of({ message, param }, { longestDescription: 1024 })).toBeUndefined();
+    const name =
+      "Invalid 'tools[0].function.name': string too long. Expected a string with maximum length 64";
+    expect(of({ message: name })).toBeUndefined();
+  });
+
+  it.each([
+    "Your organization must be verified to generate reasoning summaries. Please go to: https://platform.openai.com/settings/organization/general and click on Verify Organization.",
+    "Unsupported parameter: 'reasoning.summary' is not supported with this model.",
+    "Unknown parameter: 'reasoning.summary'.",
+  ])("reasoning is not summed up: %s", (message) => {
+    const of = toldBy(openaiResponses);
+    expect(of({ message })).toEqual({ omit: ["reasoning.summary"] });
+    expect(of({ message }, { omit: ["reasoning.summary"] })).toBeUndefined();
   });
 
   it("that a Responses server has no field for what would be included, or stored", () => {
@@ -347,6 +413,7 @@ describe("a refusal reveals a quirk", () => {
   it.each([
     "This model only supports single tool-calls at once!",
     "chat template error: Jinja Exception: This model only supports single tool-calls at once!",
+    "Multiple tool calls are not supported.\n",
   ])("a message may have only one call: %s", (message) => {
     expect(told({ message })).toEqual({ singleCalls: true });
     expect(told({ message }, { singleCalls: true })).toBeUndefined();
@@ -374,6 +441,7 @@ describe("a refusal reveals a quirk", () => {
       "'None' has no attribute 'split'",
       "Cannot subscript null at row 23, column 40:",
       "Jinja Exception: Unknown operator + between null and string",
+      'Error rendering prompt with jinja template: "Cannot apply filter \\"trim\\" to type: NullValue".',
     ])
       expect(told({ message })).toEqual({ nullContent: false });
     for (const message of [
@@ -1263,5 +1331,57 @@ describe("a server with several unknown quirks", () => {
     const wire = await serve([options, options, options].map((one) => one as ReturnType<typeof raw>));
     expect((await agentOf(wire.url).run("go")).end).toMatchObject({ error: { kind: "invalid_request" } });
     expect(wire.requests).toHaveLength(2);
+  });
+});
+
+describe("what a refusal showed to be too long, or not to be had, is sent otherwise", () => {
+  const long = tool({
+    name: "search",
+    description: `${"x".repeat(1022)}\u{1F600}${"y".repeat(200)}`,
+    inputSchema: { type: "object", properties: {} },
+    execute: () => "ok",
+  });
+  const tooLong = (param: string): ReturnType<typeof raw> => {
+    const message = `Invalid '${param}': string too long. Expected a string with maximum length 1024, but got a string with length 1224 instead.`;
+    return raw(JSON.stringify({ error: { message, param, code: "string_above_max_length" } }), {
+      status: 400,
+    });
+  };
+
+  it.each([
+    ["chat", "tools[0].function.description"],
+    ["responses", "tools[0].description"],
+  ])(
+    "a tool's description, over %s: with a warning, and not in the middle of a character",
+    async (api, param) => {
+      const wire = await serve([tooLong(param), say("done")]);
+      const options = { baseURL: wire.url, apiKey: "k" };
+      const model = api === "chat" ? openai.chat("gpt-4o", options) : openai("gpt-4o", options);
+      const run = new Agent({ model, tools: [long] }).stream("go");
+      const warned: string[] = [];
+      for await (const event of run) if (event.type === "warning") warned.push(event.code);
+      expect((await run.result).text).toBe("done");
+      expect(warned).toEqual(["adjusted_setting"]);
+      const body = wire.requests.at(-1)?.body as { tools: { function?: object; description?: string }[] };
+      const [sent = {}] = body.tools;
+      const { description }: { description?: string } = sent.function ?? sent;
+      expect(description).toBe(`${"x".repeat(1022)}…`);
+    },
+  );
+
+  it("a summary of the reasoning: the effort stays", async () => {
+    const message = "Your organization must be verified to generate reasoning summaries.";
+    const no = raw(JSON.stringify({ error: { message, param: "reasoning.summary" } }), { status: 400 });
+    const wire = await serve([no, say("done")]);
+    const settings = {
+      reasoning: "low" as const,
+      providerOptions: { openai: { reasoning: { summary: "auto" } } },
+    };
+    const model = openai("gpt-5", { baseURL: wire.url, apiKey: "k" });
+    expect((await new Agent({ model, settings }).run("go")).text).toBe("done");
+    expect(wire.requests.map(({ body }) => (body as { reasoning?: unknown }).reasoning)).toEqual([
+      { effort: "low", summary: "auto" },
+      { effort: "low" },
+    ]);
   });
 });

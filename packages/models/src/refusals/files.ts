@@ -80,6 +80,10 @@ const textOnly: RegExp = phrases(
   /\bconcatenate str \(not [`'"\\]*list\b/,
   /\bbetween (?:array|list) and string\b/,
   /\bcontent\.type[^{}]{0,40}\['text'\]/,
+  // Alibaba's, and the templates of Qwen's models of text; MLX's server.
+  /\bunexpected item type in content\b/,
+  /\bonly [`'"\\]*text[`'"\\]* content type is supported\b/,
+  /不支持(?:图片|图像|多模态)/,
   /\bonly supports? text (?:inputs?|content|prompts?|messages?)\b/,
   /\buse text-only prompts\b/,
   /\btext[`'"\\]* is not set\b/,

@@ -40,6 +40,8 @@ export const refusesAnswerLast: RegExp = phrases(
   /\blast message is from the assistant\b/,
   /\bassistant messages at the end\b/,
   /\bending with an? (?:model|assistant) turn\b/,
+  /\bassistant[`'"\\]* role in the final position\b/,
+  /\bfinal message must be (?:from )?(?:the |a )?[`'"\\]*user\b/,
 );
 
 /** Two messages of one role are adjacent, which a template or an old server does not accept. */

@@ -88,6 +88,7 @@ const toolSchema: RegExp = phrases(
   /\btools\[\d+\]\.function\.parameters\b[^{}]{0,40}unsupported/,
   /\bparameters[`'"\\]* is not a valid\b[^{}]{0,40}schema/,
   /\bresolving schema reference\b/,
+  /\bconflict in schema definitions\b/,
   // Google's path, whatever follows: gateways hand on its words.
   /\bfunction_?declarations\[[^\]]{1,9}\]\.parameters\b/,
 );
@@ -120,8 +121,15 @@ const wrong: RegExp = phrases(
 );
 /** A keyword that a server does not have, without saying where. */
 const noKeyword: RegExp = /\bunsupported[_ ]keyword/i;
-/** A place without a type, which Moonshot and others require in each. */
+/** A template that computes with each place's type as with one word: Gemma's, in the words of llama.cpp, LM Studio and Python, and Doubao's. */
+const noTypeWord: RegExp = phrases(
+  /\bfilter [`'"\\]*(?:upper|lower)[`'"\\]* (?:for|to) type:? (?:array|undefined|none|null)/,
+  /\b(?:list|dict) object[`'"\\]* has no attribute [`'"\\]*(?:upper|lower)\b/,
+  /\binvalid function format: unhashable type\b/,
+);
+/** A place without a type, or with several, where Moonshot and others require one in each. */
 const noType: RegExp = phrases(
+  noTypeWord,
   /\btype[`'"\\]*(?: key| field)? (?:is|was) not (?:defined|specified|set)/,
   /\bmust have an? [`'"\\]*type\b/,
   /\.type\b[^{}]{0,4}: must be specified/,
@@ -151,7 +159,10 @@ export function plainerSchemas(words: string, now: Json | undefined): true | "ty
 }
 
 const refusesToolSchema = (words: string): boolean =>
-  toolSchema.test(words) || noKeyword.test(words) || isNear(toolPlace, wrong, words);
+  toolSchema.test(words) ||
+  noKeyword.test(words) ||
+  noTypeWord.test(words) ||
+  isNear(toolPlace, wrong, words);
 
 /** Whether a refusal complains about the output schema. */
 export function refusesSchema(words: string): boolean {

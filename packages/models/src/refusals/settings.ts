@@ -29,6 +29,9 @@ const settings: { readonly [field: string]: Repair } = {
   frequencypenalty: "settings.frequencyPenalty",
   presence_penalty: "settings.presencePenalty",
   presencepenalty: "settings.presencePenalty",
+  // Perplexity's names.
+  "frequency penalty": "settings.frequencyPenalty",
+  "presence penalty": "settings.presencePenalty",
   reasoning: "settings.reasoning",
   "reasoning.effort": "settings.reasoning",
   reasoning_effort: "settings.reasoning",
@@ -78,7 +81,7 @@ const refused: RegExp = phrases(
 /** A refused value: this model accepts others. */
 const value: RegExp = new RegExp(
   [
-    `(?:^|: |, |\\bthe (?:parameter )?|[\`'"])(${named})[\`'"]*(?: parameter)?,? (?:(?:must be|can only be) (?:one of|between|at most|less than|greater than|in |a positive|strictly positive|(?:an? )?(?:float|int(?:eger)?|number) |[<>]|[\\d.]+\\b)|supports up to \\d|should be (?:in|between)|参数非法)`,
+    `(?:^|: |, |\\bthe (?:parameter )?|[\`'"])(${named})[\`'"]*(?: parameter)?,? (?:(?:must be|can only be) (?:one of|between|at most|less than|greater than|in |a positive|strictly positive|(?:an? )?(?:float|int(?:eger)?|number)\\b|[<>]|[\\d.]+\\b)|supports up to \\d|should be (?:in|between)|参数非法)`,
     `range of (${named}) (?:should be|is)\\b`,
     `(?:^|[\`'"])(${named})[\`'"]* : (?:(?:number|value|integer) must be|(?:maximum|minimum) number of)\\b`,
     `\\bvalue of the (${named}) parameter is restricted to`,
@@ -102,6 +105,10 @@ const value: RegExp = new RegExp(
     `\\bproperty (${named}) is (?:not |un)supported`,
     `\\bonly (?:supports? )?(${named}) ?= ?`,
     `(?:^|[.:] )(${named}) is (?:fixed|not configurable)\\b`,
+    `\\b(${named}) must satisfy\\b`,
+    // Azure's and OpenAI's older phrase, and that of Hugging Face's library.
+    `\\bis (?:greater|less) than the (?:maximum|minimum) of \\S+ - [\`'"]*(${named})`,
+    `(?:^|: |[\`'"])(${named})[\`'"]* \\([^()]{1,20}\\) has to be\\b`,
     `\\bnot support custom (${named}) values?\\b`,
     `\\binvalid (${named}):? [^.]{1,40}must be\\b`,
     `\\b(adaptive thinking) is not supported\\b`,

@@ -86,6 +86,7 @@ const codeKinds: ReadonlyMap<string, ErrorKind> = new Map(
     arrearage: "quota_exhausted",
     accountquotaexceeded: "quota_exhausted",
     insufficient_user_quota: "quota_exhausted",
+    pre_consume_token_quota_failed: "quota_exhausted",
     servicequotaexceededexception: "quota_exhausted",
     blocked_api_access: "quota_exhausted",
     token_quota_reached: "quota_exhausted",

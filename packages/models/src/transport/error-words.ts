@@ -132,6 +132,9 @@ export const moneyWords: RegExp = phrases(
   /billing/,
   /credit balance/,
   /insufficient (?:account )?quota/,
+  /\bquota is not enough\b/,
+  /\bexhausted (?:its|your) free trial quota\b/,
+  /\bvalid payment (?:instrument|method)\b/,
   /欠费/,
   /(?:out of|no|not enough|more|any) credits/,
   /\bnot enough (?:\w+ ){0,2}balance\b/,
@@ -244,7 +247,9 @@ export const capabilityWords: RegExp = phrases(
   /no endpoints found that (?:support|can handle)/,
   /requires --enable-auto-tool-choice/,
   /\btool call parser not given\b/,
-  /\bnot support parameters: [[{][`'"]*tools\b/,
+  /\bnot (?:currently )?support(?:ed for this model)?(?: parameters)?: [[{]?[`'"]*tools\b/,
+  // Databricks, of a model that knows calls, but no results.
+  /\bnot support continuing the chat past\b/,
   /tools param requires --jinja/,
   /\bcannot use tools with stream\b/,
   /missing data required for image/,
@@ -265,13 +270,16 @@ export const goneWords: RegExp = phrases(
   /\bmodel\b(?:[^.{}]|\.(?=\S)){0,80} (?:(?:has been|was) (?:decommissioned|deprecated|discontinued|retired|removed)|is no longer (?:available|supported))\b/,
 );
 
-/** A model that its provider serves only through another protocol: OpenAI, Azure, Copilot. */
+/** A model, or an address, that its provider serves only through another protocol: OpenAI, Azure, Copilot. */
 export const otherApiWords: RegExp = phrases(
   /\bnot accessible via the \/?\S+ endpoint/,
   /\bonly supported in v1\/\w+ and not in\b/,
   /\bnot supported in the v1\/\S+ endpoint/,
   /\boperation does not work with the specified model\b/,
   /\bmodel does not support the (?:chat completions|responses|messages) api\b/,
+  /\bin the responses api, this parameter has moved\b/,
+  /\bresponses api is enabled only for\b/,
+  /\brequested (?:api is currently not supported|operation is unsupported)\b/,
 );
 
 /**
@@ -286,6 +294,7 @@ export const templateWords: RegExp = phrases(
   /\bat row \d+, column \d+\b/,
   /\bwhile executing \w+ at line \d+\b/,
   /only supports? single tool[- ]?calls? at once/,
+  /\btool response dicts require a\b/,
   /\bsystem message must be at the begin/,
   /can only get item pairs from a mapping/,
   /filter 'items' for type string/,
@@ -332,6 +341,8 @@ export const callWords: RegExp = phrases(
   /xml syntax error on line \d/,
   /expected element type <\w+> but have/,
   /unexpected tokens? (?:\d+ while expecting start token|remaining in message header)/,
+  /\bunknown role: (?:(?:<\|\w+\|>)+\w*|assistant\w+|analysis|commentary|final)/,
+  /\bchannel marker present but no channel value\b/,
 );
 
 /** The same for Ollama, in phrases that would be about the request if the request had been refused. */
@@ -345,7 +356,10 @@ export const failedCallWords: RegExp = phrases(
 export const upstreamWords: RegExp = phrases(
   /\bdegraded function cannot be invoked\b/,
   /\bmodel has crashed\b/,
-  /^model unloaded\b/,
+  /^model (?:is )?unloaded\b/,
+  // New API and One API, whose servers for a model are all switched off for the moment, also with a 400.
+  /\bno available channel for\b/,
+  /无可用渠道/,
   /failed to get response from provider/,
   /^upstream request failed\.?$/,
   // OpenCode's gateway, with a 400.
@@ -401,6 +415,7 @@ export const overloadWords: RegExp = phrases(
   /\btoo busy\b/,
   /\bserver (?:is )?busy\b/,
   /\bmodel is (?:currently |still )?(?:being )?load(?:ing|ed)\b/,
+  /\bmodel is not (?:yet )?ready\b/,
   /\b(?:model|service|provider|server)\b(?:[^.{}]|\.(?=\S)){0,60}\bis (?:currently|temporarily) unavailable\b/,
   // oMLX's guard of the machine's memory: what other requests hold is free again soon, and a short prompt is refused too.
   /\bprefill would require\b[^{}]{0,20}\bpeak\b/,

@@ -160,3 +160,36 @@ it.each(["tool_call", "function_call"])("a call of another type is a call: %s", 
   );
   expect(callsOf(told)).toEqual([["f", { a: 1 }]]);
 });
+
+describe("blocks of one call, each with a piece of its arguments, as vLLM begins one for each", () => {
+  const nameless = (index: number): object =>
+    opened(index, { type: "tool_use", id: "c0", name: null, input: {} });
+  const tail = [end({ stop_reason: "tool_use" }), stop];
+
+  it("are one call", async () => {
+    const told = await play(
+      start,
+      f(0),
+      closed(0),
+      nameless(1),
+      args(1, '{"a":'),
+      closed(1),
+      nameless(2),
+      args(2, "1}"),
+      closed(2),
+      f(3),
+      args(3, '{"b":2}'),
+      closed(3),
+      ...tail,
+    );
+    expect(callsOf(told)).toEqual([
+      ["f0", { a: 1 }],
+      ["f3", { b: 2 }],
+    ]);
+  });
+
+  it("are one call that does not run, if its arguments were lost", async () => {
+    const told = await play(start, f(0), closed(0), nameless(1), closed(1), nameless(2), closed(2), ...tail);
+    expect(callsOf(told)).toEqual([["f0", undefined]]);
+  });
+});

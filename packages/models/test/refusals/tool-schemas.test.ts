@@ -93,6 +93,22 @@ describe("a refusal of a tool's schema shows that it has to be plainer", () => {
     }
   });
 
+  it.each([
+    "Error: Unknown (built-in) filter 'upper' for type Array (hint: 'upper')",
+    'Error rendering prompt with jinja template: "Cannot apply filter \\"upper\\" to type: ArrayValue".',
+    'Error rendering prompt with jinja template: "Cannot apply filter \\"upper\\" to type: UndefinedValue".',
+    "'list object' has no attribute 'upper'",
+    "Invalid function format: unhashable type: 'list'",
+  ])("with one type in every place, if a template wants to write types in capitals: %s", (message) => {
+    expect(told(openaiChat, { error: { message } })).toBe("typed");
+    expect(told(openaiChat, { error: { message } }, { plainSchemas: "typed" })).toBeUndefined();
+  });
+
+  it("if branches are merged into one", () => {
+    const message = "Conflict in schema definitions for key 'if'. Previous: {'required': ['expand']}";
+    expect(told(openaiChat, { error: { message } })).toBe(true);
+  });
+
   it("but not for another complaint about tools", () => {
     for (const message of [
       "Invalid 'tools[0].function.name': string does not match pattern",

@@ -221,6 +221,29 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
   ],
   quota_exhausted: [
     [
+      "Volcengine, of what is free",
+      429,
+      says("Your account [2100] has exhausted its free trial quota for the [doubao] model.", {
+        code: "QuotaExceeded",
+      }),
+    ],
+    [
+      "New API, of a key's own quota, with the status of a permission",
+      403,
+      says("token quota is not enough, token remain quota: ＄0.002, need quota: ＄0.03 (request id: x)", {
+        code: "pre_consume_token_quota_failed",
+        type: "new_api_error",
+      }),
+    ],
+    [
+      "Amazon, of a way to pay",
+      403,
+      {
+        message:
+          "Model access is denied due to INVALID_PAYMENT_INSTRUMENT:A valid payment instrument must be provided.. Your AWS Marketplace subscription for this model cannot be completed at this time.",
+      },
+    ],
+    [
       "Novita, with the status of a permission",
       403,
       { code: 403, reason: "NOT_ENOUGH_BALANCE", message: "not enough balance", metadata: {} },
@@ -453,6 +476,13 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
     ["NVIDIA", 400, says("Please make sure your payload is below 26214400 bytes in size")],
   ],
   malformed_tool_call: [
+    ["vLLM's reader of gpt-oss's channels", 400, says("Unknown role: <|start|>assistant")],
+    ["the same, of a doubled role", 500, says("Unknown role: assistantassistant")],
+    [
+      "the same, of a channel",
+      400,
+      says("channel marker present but no channel value found in header", { type: "BadRequestError" }),
+    ],
     [
       "Cerebras's parser",
       400,
@@ -547,6 +577,25 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
   ],
   capability: [
     [
+      "nscale",
+      422,
+      {
+        code: "422",
+        error_type: "UNSUPPORTED_OPENAI_PARAMS",
+        message: "The following parameters are not supported for this model: tools, tool_choice",
+      },
+    ],
+    [
+      "Chutes",
+      400,
+      { detail: "moonshotai/Kimi-K2-Instruct on chutes does not currently support: ['tools']" },
+    ],
+    [
+      "Databricks, of results",
+      400,
+      says("Bad request: Model does not support continuing the chat past the first tool call\n"),
+    ],
+    [
       "Ollama, on a machine too small for the model,",
       500,
       { error: "model requires more system memory (5.3 GiB) than is available (3.0 GiB)" },
@@ -574,6 +623,24 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
       says('model "gpt-5.3-codex" is not accessible via the /chat/completions endpoint', {
         code: "unsupported_api_for_model",
       }),
+    ],
+    [
+      "OpenAI, of a request of the one at the address of the other",
+      400,
+      says("Unsupported parameter: 'messages'. In the Responses API, this parameter has moved to 'input'.", {
+        code: "unsupported_parameter",
+      }),
+    ],
+    [
+      "Azure, of a deployment",
+      404,
+      says("Requested API is currently not supported", { code: "api_not_supported" }),
+    ],
+    ["the same, of Responses", 400, says("The requested operation is unsupported.")],
+    [
+      "the same, of an older version",
+      400,
+      says("Azure OpenAI Responses API is enabled only for api-version 2025-03-01-preview and later"),
     ],
     [
       "OpenAI, of the same",
@@ -734,6 +801,14 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
     ["a plain no", 403, says("You have no access to this model")],
   ],
   server_error: [
+    [
+      "New API, without a server for the model at the moment",
+      400,
+      says("No available channel for model gpt-5 under group default (distributor) (request id: x)", {
+        code: "model_not_found",
+      }),
+    ],
+    ["LM Studio, of a model that was put away", 400, { error: "Model is unloaded." }],
     ["a relay about its upstream", 400, says("Upstream request failed", { type: "upstream_error" })],
     [
       "a gateway about an empty answer, with possible causes",
@@ -787,6 +862,7 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
     ["a plain 500", 500, says("The context of this request was lost")],
   ],
   overloaded: [
+    ["Baseten", 400, { error: "Model is not ready, it is still building or deploying" }],
     [
       "Cloudflare",
       429,

@@ -17,7 +17,7 @@ import type { Answer } from "../../answer.ts";
 import type { Target } from "../../codec.ts";
 import { countIn, isHollow, listIn, objectIn, textIn, writtenIn } from "../../json-values.ts";
 import { bareName } from "../bare-name.ts";
-import { BlockPlaces } from "../block-places.ts";
+import { BlockPlaces, isNamelessCall } from "../block-places.ts";
 import { isFlatError, told } from "../flat-errors.ts";
 import { answerOf } from "../leaks/leaking-answer.ts";
 import { chatUsage } from "../openai/usage.ts";
@@ -56,6 +56,8 @@ export class AnthropicAnswer {
   #detail: string | undefined;
   /** Arguments arrived for a block that is not a call. */
   #strayArgs = false;
+  /** Calls that went on in blocks without a name. */
+  readonly #continued = new Set<number>();
   /** The container in which the provider's code runs; in the first event or the last. */
   #container: Json | undefined;
   readonly #counts = new AnthropicCounts();
@@ -139,7 +141,8 @@ export class AnthropicAnswer {
     const wire = this.#word === undefined ? undefined : anthropicStop(this.#word);
     if (wire === "error") throw this.#answer.brokenOff(this.#word ?? "");
     if (wire === "max_tokens" || wire === "context_overflow") this.#cutLastCall();
-    const kind = this.#answer.settleCalls(this.#strayArgs) && wire === "tool_use" ? "malformed_call" : wire;
+    const isStray = this.#strayArgs || [...this.#continued].some((index) => !this.#answer.hasArgs(index));
+    const kind = this.#answer.settleCalls(isStray) && wire === "tool_use" ? "malformed_call" : wire;
     const end = {
       ...(kind === undefined ? {} : { wire: kind }),
       ...(this.#word === undefined ? {} : { raw: this.#word }),
@@ -243,6 +246,7 @@ export class AnthropicAnswer {
     const block: JsonObject = { ...objectIn(given.function), ...given };
     const input = argsIn(block, "input");
     const text = textIn(input);
+    if (isNamelessCall(block) && this.#blocks.has(index)) this.#continued.add(index);
     this.#blocks.set(index, {
       kind: "call",
       ...(text === undefined && holds(input) ? { startInput: input } : {}),

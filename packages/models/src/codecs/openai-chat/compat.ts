@@ -6,13 +6,15 @@
 
 import type { Json, JsonObject } from "@rondo/core";
 import type { Target } from "../../codec.ts";
-import { objectIn, textsIn } from "../../json-values.ts";
+import { countIn, objectIn, textsIn } from "../../json-values.ts";
 import type { ThinkTags } from "../leaks/think.ts";
 
 /** The quirks this codec reads from `Target.compat`. */
 export interface OpenaiChatCompat {
   /** Which field carries the output limit. Default: `max_completion_tokens` (F134). */
   maxTokensField: "max_completion_tokens" | "max_tokens";
+  /** The output limit where none is asked for, if the server requires one; 0 means none. Default: 0 (F134). */
+  defaultMaxTokens: number;
   /** The role in which the system prompt is sent; `user` puts it into the first user message. Default: `system` (F128). */
   systemRole: "system" | "developer" | "user";
   /** System messages after the first become user messages. Default: false (F128). */
@@ -153,6 +155,8 @@ export interface OpenaiChatCompat {
   videos: "none" | "video_url" | "file";
   /** The most tools that a request may have; 0 means any number. Default: 128 (F061). */
   maxTools: number;
+  /** The most characters that a tool's description may have, which is cut there; 0 means any number. Default: 0 (F137). */
+  longestDescription: number;
   /** A history with calls needs tools in the request: if there are none, one that does nothing is declared. Default: false (F131). */
   toolsWithHistory: boolean;
   /**
@@ -215,6 +219,7 @@ export function chatCompat({ compat: given = nothing }: Target): OpenaiChatCompa
 function compatFrom(given: NonNullable<Target["compat"]>): OpenaiChatCompat {
   return {
     maxTokensField: oneOf(given.maxTokensField, ["max_completion_tokens", "max_tokens"]),
+    defaultMaxTokens: countIn(given.defaultMaxTokens) ?? 0,
     systemRole: oneOf(given.systemRole, ["system", "developer", "user"]),
     systemFirstOnly: given.systemFirstOnly === true,
     echoReasoning: oneOf(given.echoReasoning, [
@@ -272,6 +277,7 @@ function compatFrom(given: NonNullable<Target["compat"]>): OpenaiChatCompat {
     audioExpiredAt: typeof given.audioExpiredAt === "number" ? given.audioExpiredAt : 0,
     videos: oneOf(given.videos, ["none", "video_url", "file"]),
     maxTools: typeof given.maxTools === "number" ? given.maxTools : 128,
+    longestDescription: countIn(given.longestDescription) ?? 0,
     toolsWithHistory: given.toolsWithHistory === true,
     thinkTags: oneOf(given.thinkTags, ["none", "leading", "starts_inside", "nova"]),
     endTokens: given.endTokens === true,

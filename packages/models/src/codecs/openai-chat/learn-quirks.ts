@@ -10,8 +10,10 @@ import { refusesForcing, refusesNone } from "../../refusals/choice.ts";
 import { complaintOf } from "../../refusals/complaint.ts";
 import { refusesUserAfterResults } from "../../refusals/roles.ts";
 import { plainerSchemas, refusesGrammars, refusesStrict } from "../../refusals/schema.ts";
+import { traitsOf } from "../anthropic/traits.ts";
 import { tellsInPlace } from "../in-place.ts";
 import { lacksLevels } from "../levels.ts";
+import { longestDescriptionIn } from "../openai/tools.ts";
 import { looksUpRefs } from "../spelt-refs.ts";
 import { lacksSignature } from "../thought-signatures.ts";
 import { chatCompat, type OpenaiChatCompat } from "./compat.ts";
@@ -33,8 +35,9 @@ const lessons: readonly (readonly [words: RegExp, quirk: Partial<OpenaiChatCompa
       /\bcontent\b[^{}]{0,60}(?:must be a string|should be a (?:valid )?string(?! or)|is a required|field required|(?:cannot|must not) be null|got null|type: (?:null|<nil>)|none is not an allowed value)/,
       /\bcontent\b[^{}]{0,60}received null/,
       /\bvalid string\b[^{}]{0,60}\bcontent\b[^{}]{0,40}\b(?:none|null)\b/,
-      /missing field [`'"\\]*content\b/,
+      /missing (?:field )?[`'"\\]*(?:messages\.)?content\b/,
       /\bmust have at least one content element\b/,
+      /\bassistant message content field is not provided\b/,
     ),
     { nullContent: false },
   ],
@@ -62,7 +65,11 @@ const lessons: readonly (readonly [words: RegExp, quirk: Partial<OpenaiChatCompa
   ],
   // Text and calls are accepted, but not together.
   [
-    /either content or tool_calls,? but not both|conversation blocks and tool use blocks cannot be provided in the same turn/i,
+    phrases(
+      /either content or tool_calls,? but not both/,
+      /conversation blocks and tool use blocks cannot be provided in the same turn/,
+      /\btext content is not allowed when tool_calls are provided\b/,
+    ),
     { textBesideCalls: false },
   ],
   // Older servers do not know the field that requests usage at the end of a stream: `{"loc": ["body", "stream_options"]}`.
@@ -102,6 +109,12 @@ const noSound: RegExp = /\bassistant audio (audio_\w+) not found\b/i;
 const fields = ["max_completion_tokens", "max_tokens"] as const;
 const useInstead: RegExp = /\buse [`'"\\]*(max_completion_tokens|max_tokens)\b/i;
 
+/** An output limit has to be given, as to Anthropic's own server: Claude behind Azure and behind gateways. */
+const requiresLimit: RegExp = phrases(
+  /\b(max_completion_tokens|max_tokens)\b[^{}.]{0,20}\b(?:field required|is (?:a )?required|is missing)\b/,
+  /\bmissing (?:required )?(?:parameter|field|argument|property):? [`'"\\]*(max_completion_tokens|max_tokens)\b/,
+);
+
 /** Settings that a model does not accept at all, under the name in the refusal. */
 const plain: ReadonlySet<string> = new Set([
   "temperature",
@@ -137,6 +150,9 @@ export function learned(
   if (status === 404) return undefined;
   const quirk = lessons.find(([complaint, shown]) => complaint.test(words) && isNews(shown, compat))?.[1];
   if (quirk !== undefined) return { ...target.compat, ...quirk };
+  const longest = longestDescriptionIn(words);
+  if (longest !== undefined && longest !== compat.longestDescription)
+    return { ...target.compat, longestDescription: longest };
   if (effortBesideTools.test(words) && !compat.omit.includes("reasoning_effort"))
     return { ...target.compat, omit: [...compat.omit, "reasoning_effort"] };
   if (tellsInPlace(target) && strangeTools.test(words)) return { ...target.compat, offersInPlace: false };
@@ -150,9 +166,20 @@ export function learned(
   const field = fields.find((one) => one === other?.toLowerCase());
   if (field !== undefined)
     return field === compat.maxTokensField ? undefined : { ...target.compat, maxTokensField: field };
+  const limit = requiredLimit(words, target);
+  if (limit !== undefined) return isNews(limit, compat) ? { ...target.compat, ...limit } : undefined;
   const param = unsupportedParam(body);
   if (param === undefined || compat.omit.includes(param)) return undefined;
   return { ...target.compat, omit: [...compat.omit, param] };
+}
+
+/** The output limit that the server misses: Claude's own, as over Anthropic's protocol. */
+function requiredLimit(words: string, target: Target): Partial<OpenaiChatCompat> | undefined {
+  const [found, ...names] = requiresLimit.exec(words) ?? [];
+  if (found === undefined) return undefined;
+  const named = names.find((name) => name !== undefined)?.toLowerCase();
+  const maxTokensField = fields.find((one) => one === named) ?? "max_tokens";
+  return { maxTokensField, defaultMaxTokens: traitsOf(target).maxTokens };
 }
 
 /** Which tool choices the server does not know; some complain of both at once. */

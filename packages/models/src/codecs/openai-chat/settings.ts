@@ -19,7 +19,7 @@ import {
   schemaRoom,
   unsupported,
 } from "../openai/settings.ts";
-import { choiceMembers, ownTools, ToolTexts } from "../openai/tools.ts";
+import { choiceMembers, ownTools, shortDescription, ToolTexts } from "../openai/tools.ts";
 import type { Warning } from "../warn.ts";
 import type { OpenaiChatCompat } from "./compat.ts";
 
@@ -84,7 +84,7 @@ export function chatBody(
     ...(target.stream === false
       ? {}
       : { stream: true, ...(compat.streamUsage ? { stream_options: { include_usage: true } } : {}) }),
-    [compat.maxTokensField]: settings.maxOutputTokens,
+    [compat.maxTokensField]: settings.maxOutputTokens ?? (compat.defaultMaxTokens || undefined),
     temperature: settings.temperature,
     top_p: settings.topP,
     ...(compat.topK ? { top_k: settings.topK } : {}),
@@ -266,7 +266,7 @@ export class ChatTools {
       type: "function",
       function: {
         name: this.#names.wire(tool.name),
-        description,
+        description: shortDescription(tool.name, description, this.#compat.longestDescription, warnings),
         parameters: schema,
         ...(strict ? { strict } : {}),
       },

@@ -11,8 +11,11 @@ import {
 } from "../../refusals/roles.ts";
 import type { OpenaiChatCompat } from "./compat.ts";
 
-/** Llama's, for a history with several calls in one answer. */
-const oneCallOnly: RegExp = /only supports? single tool[- ]?calls? at once/i;
+/** Llama's, for a history with several calls in one answer, and Databricks'. */
+const oneCallOnly: RegExp = phrases(
+  /only supports? single tool[- ]?calls? at once/,
+  /\bmultiple tool calls are not supported\b/,
+);
 
 /** Qwen's and Step's, which iterate over a call's arguments and get text; and servers that check for the same. */
 const noTextArguments: RegExp = phrases(
@@ -25,8 +28,11 @@ const noTextArguments: RegExp = phrases(
 /** gpt-oss's, which has only one place for both. */
 const noTextBesideThinking: RegExp = /cannot pass both content and thinking/i;
 
-/** Gemma's, which shows a result under its tool's name. */
-const noName: RegExp = /\binvalid tool response: [`'"\\]*name\b/i;
+/** Gemma's and Hermes', which show a result under its tool's name. */
+const noName: RegExp = phrases(
+  /\binvalid tool response: [`'"\\]*name\b/,
+  /\btool response dicts require a [`'"\\]*name\b/,
+);
 
 /** A template that computes with the text of an answer, in the words of Python, of llama.cpp, and of minja: null is none. */
 const noNull: RegExp = phrases(
@@ -36,7 +42,12 @@ const noNull: RegExp = phrases(
   /\bbetween null and\b/,
   /\bof null\b/,
   /\bnull is not (?:iterable|a string)\b/,
+  // LM Studio's engine.
+  /\bNullValue\b/,
 );
+
+/** gpt-oss's, for control tokens in the history. */
+const controlTokens: RegExp = /\bmessage containing <\|\w+\|> tags\b/i;
 
 /** A history without a user message, or one that does not begin with one; Z.ai only says that it is illegal. */
 const noUser: RegExp = phrases(
@@ -63,5 +74,6 @@ export function learnedOfTemplate(
   if (compat.textBesideCalls && noTextBesideThinking.test(words)) return { textBesideCalls: false };
   if (compat.nullContent && noNull.test(words)) return { nullContent: false };
   if (!compat.toolNames && noName.test(words)) return { toolNames: true };
+  if (!compat.breakTokens && controlTokens.test(words)) return { breakTokens: true };
   return !compat.needsUser && noUser.test(words) ? { needsUser: true } : undefined;
 }

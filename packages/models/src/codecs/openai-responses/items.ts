@@ -166,7 +166,8 @@ function toolItem(message: ToolMessage, room: ResponsesRoom): ResponsesPiece {
     );
   const text = texts.join("\n");
   const output: Json = files.length > 0 && !apart ? parts : text.trim() === "" ? "(no output)" : text;
-  const json = jsonOf({ type: plainOutput, call_id: id, output });
+  const status = room.compat.itemStatus ? { status: "completed" } : {};
+  const json = jsonOf({ type: plainOutput, call_id: id, output, ...status });
   if (!apart) return { role: "tool", json };
   return {
     role: "tool",
@@ -224,9 +225,10 @@ function assistantItems(
     else if (part.type === "native" && own) items.addNative(part.opaque, isTaken(part.opaque, room));
   }
   items.close();
-  const { omitInItems } = room.compat;
-  if (omitInItems.length === 0) return items.all;
-  return items.all.map((item) =>
+  const { omitInItems, itemStatus } = room.compat;
+  const all = itemStatus ? items.all.map((item) => ({ status: "completed", ...item })) : items.all;
+  if (omitInItems.length === 0) return all;
+  return all.map((item) =>
     Object.fromEntries(Object.entries(item).filter(([member]) => !omitInItems.includes(member))),
   );
 }

@@ -15,6 +15,7 @@ import {
 import { plainerSchemas, refusesGrammars, refusesStrict } from "../../refusals/schema.ts";
 import { tellsInPlace } from "../in-place.ts";
 import { lacksLevels } from "../levels.ts";
+import { longestDescriptionIn } from "../openai/tools.ts";
 import { looksUpRefs } from "../spelt-refs.ts";
 import { type OpenaiResponsesCompat, responsesCompat } from "./settings.ts";
 
@@ -32,6 +33,12 @@ const missingReasoning: RegExp =
 /** Members of an output item besides its content that strict servers do not take back. */
 const unknownMember: RegExp =
   /\b(?:unknown|unsupported) parameter: [`'"\\]*input\[\d+\]\.(status|phase|namespace)\b/i;
+
+/** Volcengine takes no item of the history that does not say whether it is completed. */
+const missingStatus: RegExp = phrases(
+  /\bmissing\b[^{}]{0,30}\binput(?:\[\d+\])?\.status\b/,
+  /\binput(?:\[\d+\])?\.status\b[^{}]{0,30}\b(?:is (?:missing|required)|field required)\b/,
+);
 
 /** OpenAI sends readable reasoning of some models beside the encrypted, and takes back only the latter. */
 const refusedReadable: RegExp = phrases(
@@ -65,6 +72,13 @@ const unknownField: RegExp = phrases(
   /(?:unknown|unsupported|unrecogni[sz]ed|extra_forbidden)[^{}]{0,40}[`'"](store|include)[`'"]/,
   /\bnot supported: (store|include)\b/,
   /(?:^|[`'" ])(store|include)[`'"]*(?:: extra inputs| (?:is )?not (?:supported|permitted|allowed))/,
+);
+
+/** OpenAI sums up reasoning for verified organizations only; a model or another server may not do so at all. */
+const noSummaries: RegExp = phrases(
+  /\bverified to generate reasoning summaries\b/,
+  /\breasoning\.summary\b[^{}]{0,60}(?:not (?:supported|permitted|allowed)|unsupported|unknown)/,
+  /(?:unknown|unsupported|unrecogni[sz]ed)[^{}]{0,40}\breasoning\.summary\b/,
 );
 
 /** A server that does not know the member of tools either, which is sent with every tool, because absent it means true. */
@@ -116,11 +130,17 @@ export function learned({ status, body }: ErrorResponse, target: Target): Target
   const field = unknownField.exec(words)?.slice(1).find(Boolean)?.toLowerCase();
   if (field !== undefined && !compat.omit.includes(field))
     return { ...target.compat, omit: [...compat.omit, field] };
+  if (noSummaries.test(words) && !compat.omit.includes("reasoning.summary"))
+    return { ...target.compat, omit: [...compat.omit, "reasoning.summary"] };
+  const longest = longestDescriptionIn(words);
+  if (longest !== undefined && longest !== compat.longestDescription)
+    return { ...target.compat, longestDescription: longest };
   if (compat.readableReasoning && refusedReadable.test(words))
     return { ...target.compat, readableReasoning: false };
   const member = unknownMember.exec(words)?.[1]?.toLowerCase();
   if (member !== undefined && !compat.omitInItems.includes(member))
     return { ...target.compat, omitInItems: [...compat.omitInItems, member] };
+  if (!compat.itemStatus && missingStatus.test(words)) return { ...target.compat, itemStatus: true };
   if (compat.nativeItems && refusedNative.test(words)) return { ...target.compat, nativeItems: false };
   return compat.instructions && noInstructions.test(words)
     ? { ...target.compat, instructions: false }

@@ -5,7 +5,7 @@
 
 import type { Json, JsonObject, ModelRequest, Settings, ToolDefinition } from "@rondo/core";
 import type { Target } from "../../codec.ts";
-import { objectIn, textsIn } from "../../json-values.ts";
+import { countIn, objectIn, textsIn } from "../../json-values.ts";
 import { plainMode, sentTool, strictOutput, strictTool } from "../../schemas/codecs.ts";
 import { FrontTools } from "../in-place.ts";
 import type { NameTable } from "../openai/names.ts";
@@ -18,7 +18,7 @@ import {
   schemaRoom,
   unsupported,
 } from "../openai/settings.ts";
-import { choiceMembers, ownTools, ToolTexts } from "../openai/tools.ts";
+import { choiceMembers, ownTools, shortDescription, ToolTexts } from "../openai/tools.ts";
 import { oneOf } from "../openai-chat/compat.ts";
 import type { Warning } from "../warn.ts";
 
@@ -66,12 +66,16 @@ export interface OpenaiResponsesCompat {
   describeLostRules: boolean;
   /** The most tools that a request may have; 0 means any number. Default: 128. */
   maxTools: number;
+  /** The most characters that a tool's description may have, which is cut there; 0 means any number. Default: 0 (F137). */
+  longestDescription: number;
   /** Where the server takes the name of a session, to keep its requests together for its cache: a field, or a header (its name has a hyphen). Default: nowhere. */
   affinity: string | null;
   /** Call ids that contain a thought signature, as LiteLLM makes them, are sent back whole. Default: false (F106). */
   signedIds: boolean;
   /** Members of items in the history that this server refuses, e.g. `["status"]`. Default: none. */
   omitInItems: readonly string[];
+  /** Items of the history say that they are completed, which Volcengine requires. Default: false. */
+  itemStatus: boolean;
   /** Whether items of tools that the server ran itself are taken back. Default: true. */
   nativeItems: boolean;
   /**
@@ -79,7 +83,7 @@ export interface OpenaiResponsesCompat {
    * them is left out. Default: none.
    */
   lostContainers: readonly string[];
-  /** Body fields that this server refuses: they are left out with a warning; `strict` is left out of tools and formats. Default: none. */
+  /** Body fields that this server refuses, or members of one (`reasoning.summary`): they are left out with a warning; `strict` is left out of tools and formats. Default: none. */
   omit: readonly string[];
   /** Further body fields that `providerOptions` may set. Default: none. */
   options: readonly string[];
@@ -106,9 +110,11 @@ export function responsesCompat(target: Target): OpenaiResponsesCompat {
     adaptStrict: given.adaptStrict === true,
     describeLostRules: given.describeLostRules === true,
     maxTools: typeof given.maxTools === "number" ? given.maxTools : 128,
+    longestDescription: countIn(given.longestDescription) ?? 0,
     affinity: typeof given.affinity === "string" ? given.affinity : null,
     signedIds: given.signedIds === true,
     omitInItems: textsIn(given.omitInItems),
+    itemStatus: given.itemStatus === true,
     nativeItems: given.nativeItems !== false,
     lostContainers: textsIn(given.lostContainers),
     omit: textsIn(given.omit),
@@ -299,7 +305,7 @@ export class ResponsesTools {
     return {
       type: "function",
       name: this.#names.wire(tool.name),
-      description,
+      description: shortDescription(tool.name, description, this.#compat.longestDescription, warnings),
       parameters: schema,
       // Absent means true, and a schema that breaks strict mode's rules would fail the request (F140).
       ...(this.#compat.omit.includes("strict") ? {} : { strict }),

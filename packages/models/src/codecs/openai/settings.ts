@@ -5,7 +5,7 @@
 
 import type { Json, JsonObject, ModelFacts, ModelRequest, Settings } from "@rondo/core";
 import type { Target } from "../../codec.ts";
-import { jsonOf } from "../../json-values.ts";
+import { jsonOf, objectIn } from "../../json-values.ts";
 import type { SchemaRoom } from "../../schemas/codecs.ts";
 import { type Level, learnedLacks, levelFor } from "../levels.ts";
 import type { Warning, WarningCode } from "../warn.ts";
@@ -109,11 +109,14 @@ export function heldSchema(
   return undefined;
 }
 
-/** Removes from a body what the server refuses. */
+/** Removes from a body what the server refuses: fields, and members of one (`reasoning.summary`). */
 export function leaveOut(omit: readonly string[], body: Body, target: Target, warnings: Warning[]): void {
-  for (const member of omit) {
-    if (body[member] !== undefined) unsupported(member, target, warnings);
-    delete body[member];
+  for (const path of omit) {
+    const [field = "", member] = path.split(".");
+    const { [member ?? ""]: inner, ...rest } = objectIn(body[field]) ?? {};
+    if ((member === undefined ? body[field] : inner) === undefined) continue;
+    unsupported(path, target, warnings);
+    body[field] = member === undefined || Object.keys(rest).length === 0 ? undefined : rest;
   }
 }
 

@@ -14,6 +14,25 @@ import { jsonOf, listIn } from "../../json-values.ts";
 import type { Warning } from "../warn.ts";
 import { unsupported } from "./settings.ts";
 
+/** A tool's description that is too long, in OpenAI's words; Azure and older models take 1,024 characters. */
+const descriptionTooLong: RegExp =
+  /\btools\[\d+\]\.(?:function\.)?description[`'"\\]*: string too long\b[^{}]{0,40}\bmaximum length (\d+)/i;
+
+/** The most characters that a description may have, if a refusal says so. */
+export function longestDescriptionIn(words: string): number | undefined {
+  const [, most] = descriptionTooLong.exec(words) ?? [];
+  return most === undefined ? undefined : Number(most);
+}
+
+/** A tool's description that fits; an ellipsis shows that it was cut. @param most in characters; 0 means any number */
+export function shortDescription(name: string, told: string, most: number, warnings: Warning[]): string {
+  if (most === 0 || told.length <= most) return told;
+  const message = `the description of ${name} was cut to the ${most} characters that are taken here`;
+  warnings.push({ code: "adjusted_setting", message });
+  // Not between the halves of a character.
+  return `${told.slice(0, most - 1).replace(/[\uD800-\uDBFF]$/, "")}…`;
+}
+
 /** What a server accepts of tools. */
 export interface ToolLimits {
   /** The most tools that a request may have; 0 means any number. */
