@@ -309,7 +309,7 @@ function failModel(state: State, run: Run, record: RecordOf<"model_failed">): St
     ...run,
     call: undefined,
     modelCalls: run.modelCalls + 1,
-    spend: spendMore(state, run, { usage: record.usage, partial: record.partial }),
+    spend: spendMore(state, run, record),
     ...(run.call.lands === true && record.partial !== undefined && hasText(record.partial)
       ? { unfinished: record.partial }
       : {}),
