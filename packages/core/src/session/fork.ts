@@ -194,12 +194,12 @@ function planFork(
   checkPoint(session, records, point, edit !== undefined);
   const step = point.at === undefined ? {} : { step: point.at };
   if (edit === undefined) {
-    const seq = cutOf(session, records, point, undefined);
+    const seq = cutOf(session, records, point, undefined, rules);
     const anew = point.at === undefined ? asItIs : decidedAnew(records, seq);
     return { origin: { session, seq, ...step }, edited: anew };
   }
   const result = resultAt(session, records, edit.call, rules);
-  const seq = cutOf(session, records, point, result);
+  const seq = cutOf(session, records, point, result, rules);
   checkEdit(records, result, seq, edit.call);
   // A cut that is given as a number of records is taken literally, whatever decisions come before it.
   const anew = point.seq === undefined ? decidedAnew(records, seq) : asItIs;
