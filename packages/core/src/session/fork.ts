@@ -44,7 +44,8 @@ import { checkEdit, resultAt, withResult } from "./fork/other-result.ts";
 export interface ForkOptions {
   /**
    * The step before which it branches, from 1: everything before it is shared, but not what was decided about the step (by
-   * rules, to make room, by an abort). Default: the end, or with `edit` the step after the call.
+   * rules, to make room, by an abort). One more than there are steps, if the last one is complete. Default: the end, or with
+   * `edit` the step after the call.
    */
   at?: number;
   /** The run in which `at` counts, from 1; without `at` the fork branches after that run. Default: the last. */
