@@ -4,12 +4,13 @@ import {
   Agent,
   type AgentOptions,
   type LogRecord,
+  type MemoryJournal,
   memoryJournal,
   type RondoEvent,
   type Session,
   toolResult,
 } from "@rondo/core";
-import { call, calls, fail, type Script, say, scripted } from "@rondo/testkit";
+import { call, calls, fail, type Script, say, scripted, stop } from "@rondo/testkit";
 import { expect, test } from "vitest";
 import { echo, quick } from "./support.ts";
 
@@ -46,6 +47,7 @@ const kinds: { readonly [how: string]: Kind } = {
   "by a permission hook": { script: twice, options: { hooks: { permission: () => ({ answer: "stop" }) } } },
   "by a failed model": { script: [call("look"), fail("auth")] },
   "after a retry": { script: [call("look"), fail("overloaded"), say("done")] },
+  "after a pause": { script: [call("look"), [say("so "), stop("pause")], say("done")] },
   "without the output": { script: [call("look"), ...Array(4).fill(say("no"))], options: { output } },
   "by a denial": { script: asks, answers: (session) => session.deny("call_2", "no", { stop: true }) },
   "by a result": {
@@ -70,19 +72,24 @@ const kinds: { readonly [how: string]: Kind } = {
   },
 };
 
-test.each(Object.entries(kinds))("a run that ended %s can be forked at every step", async (_how, kind) => {
-  const journal = memoryJournal();
-  const tools = [echo("look"), echo("other"), echo("guarded", { permission: "ask" })];
-  const options = { ...quick, tools, journal, ...kind.options };
-  const session = await new Agent({ ...options, model: scripted(kind.script) }).open("s");
-  session.subscribe((event) => kind.says?.(session, event));
+const tools = [echo("look"), echo("other"), echo("guarded", { permission: "ask" })];
+const stepsIn = (records: readonly LogRecord[]): number[] =>
+  records.flatMap((record) => (record.type === "model_started" ? [record.step] : []));
+
+/** Runs a script to its end. */
+async function ran({ script, options, says, answers }: Kind, journal: MemoryJournal): Promise<Session> {
+  const model = scripted(script);
+  const session = await new Agent({ ...quick, tools, journal, ...options, model }).open("s");
+  session.subscribe((event) => says?.(session, event));
   await session.send("go").catch(() => {});
-  await kind.answers?.(session);
+  await answers?.(session);
   expect(session.status).toBe("idle");
-  session.steer("since then");
-  const stepsIn = (records: readonly LogRecord[]): number[] =>
-    records.flatMap((record) => (record.type === "model_started" ? [record.step] : []));
-  const steps = Math.max(...stepsIn(journal.read("s")));
+  return session;
+}
+
+/** Forks a session at every step it has, and at the one after them, which may be refused: the fork begins with that step. */
+async function forkAtEach(session: Session, journal: MemoryJournal): Promise<void> {
+  const steps = Math.max(0, ...stepsIn(journal.read("s")));
   for (let at = 1; at <= steps + 1; at += 1) {
     const model = scripted([say('{"a":1}')], { repeatLast: true });
     const agent = { hooks: {}, maxSteps: 50, onLimit: "land", budget: { modelCalls: 50 } } as const;
@@ -93,15 +100,39 @@ test.each(Object.entries(kinds))("a run that ended %s can be forked at every ste
     );
     if (refused !== undefined) {
       expect(at).toBe(steps + 1);
-      expect(refused).toContain(`ended with step ${steps}: fork it at ${steps}`);
+      expect(refused).toMatch(new RegExp(`(ended with|is in) step ${steps}: fork it at ${steps}`));
       continue;
     }
     const fork = await forking;
     const shared = fork.state.seq;
-    const { end } = await fork.resume();
+    const { end, parked } = await fork.resume();
+    // The calls of the step before wait for a person, as they did.
+    if (parked !== undefined) continue;
     expect([at, stepsIn(journal.read(`f${at}`).slice(shared))[0], end?.reason, end?.landed]).toEqual([
       ...[at, at, "completed", false],
     ]);
     expect((await fork.replay()).firstDifference).toBeUndefined();
   }
+}
+
+test.each(Object.entries(kinds))("a run that ended %s can be forked at every step", async (_how, kind) => {
+  const journal = memoryJournal();
+  const session = await ran(kind, journal);
+  session.steer("since then");
+  await forkAtEach(session, journal);
 });
+
+test.each(Object.entries(kinds))(
+  "so can one that would have ended %s, wherever it was broken off",
+  async (_how, kind) => {
+    const whole = memoryJournal();
+    await ran(kind, whole);
+    const records = whole.read("s");
+    for (let length = 2; length < records.length; length += 1) {
+      const journal = memoryJournal();
+      journal.append("s", 0, records.slice(0, length));
+      const agent = new Agent({ ...quick, tools, ...kind.options, journal, model: scripted([]) });
+      await forkAtEach(await agent.open("s"), journal);
+    }
+  },
+);

@@ -321,7 +321,8 @@ export type Fact =
   /** A model was called to summarise part `part` of `of` of the history. */
   | { type: "summary_started"; part: number; of: number; attempt: number; digest: string }
   | { type: "summary_finished"; message: AssistantMessage }
-  | { type: "summary_failed"; error: ErrorData; usage?: Usage }
+  /** `partial`: the text that had arrived. It is not used, but was paid for. */
+  | { type: "summary_failed"; error: ErrorData; partial?: AssistantMessage; usage?: Usage }
   /** The end of a compaction: the history changes by `edit`; without it the history stays, and `note` says why. */
   | ({ type: "compacted"; edit?: HistoryEdit } & StageNote)
   /**

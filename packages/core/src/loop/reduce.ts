@@ -81,8 +81,9 @@ function fold(state: State, record: LogRecord, last: number): State {
       return to({ notes: [...run.notes, record.text], spoken: [...run.spoken, record.rule] });
     case "mode": {
       const asks = record.mode === "output" ? record.message : undefined;
-      const history = asks === undefined ? state.history : state.history.push(asks);
-      return { ...state, history, run: changeMode(run, record) };
+      const next = { ...state, run: changeMode(run, record) };
+      if (asks === undefined) return next;
+      return { ...next, history: state.history.push(asks), asked: [...(state.asked ?? []), asks] };
     }
     case "model_started":
       return {
@@ -309,7 +310,7 @@ function failModel(state: State, run: Run, record: RecordOf<"model_failed">): St
     ...run,
     call: undefined,
     modelCalls: run.modelCalls + 1,
-    spend: spendMore(state, run, { usage: record.usage, partial: record.partial }),
+    spend: spendMore(state, run, record),
     ...(run.call.lands === true && record.partial !== undefined && hasText(record.partial)
       ? { unfinished: record.partial }
       : {}),

@@ -257,6 +257,8 @@ export interface State {
   readonly outputs: Log<string>;
   /** The history contains a ref to a kept text: from then on the reader tools are offered. */
   readonly readable?: true;
+  /** The messages of the history with which the loop asked for a typed output: nobody said them. Absent: there are none. */
+  readonly asked?: readonly Message[];
   /** Names of the tools that results have offered, in that order. Absent: there are none. */
   readonly offered?: readonly string[];
   /** Abandoned sub-agents: their calls have results, but they have not ended. Absent: there are none. */

@@ -21,6 +21,20 @@ export function counting(name: string, judge: NonNullable<Rule<number>["judge"]>
   };
 }
 
+/** The same, but the number of its own judgements in a row. A model call that failed between two answers is none of them. */
+function countingInARow(name: string, judge: NonNullable<Rule<number>["judge"]>): Rule<number> {
+  return {
+    ...counting(name, judge),
+    version: 2,
+    fold: {
+      turn_judged(count, { rule }, { run }) {
+        if (run?.failure !== undefined) return count;
+        return rule === name ? count + 1 : 0;
+      },
+    },
+  };
+}
+
 /** Ends the run if the answer is a refusal, with the refusal's text. The answer is not stored: sent again with the history, it would be refused again. */
 export function refusals(): Rule {
   return {
@@ -59,19 +73,13 @@ export function wordsOf(message: AssistantMessage): string {
 /** Sends a paused answer back unchanged, so that the model continues it. @param max how often in a row. Default: 5 */
 export function pauses(max: number = 5): Rule<number> {
   checkMax(max, "pauses");
-  return {
-    name: "pauses",
-    version: 1,
-    init: () => 0,
-    fold: { turn_judged: (count, { rule }) => (rule === "pauses" ? count + 1 : 0) },
-    judge(count, state): Judgement | undefined {
-      const turn = state.run?.turn;
-      if (turn?.message.stop.kind !== "pause" || turn.calls.length > 0) return undefined;
-      const evidence = { resumes: count, max };
-      if (count < max) return { follows: { do: "ask_again" }, store: true, evidence };
-      return { follows: { do: "stop", reason: "unexpected_stop" }, evidence: { ...evidence, stop: "pause" } };
-    },
-  };
+  return countingInARow("pauses", (count, state): Judgement | undefined => {
+    const turn = state.run?.turn;
+    if (turn?.message.stop.kind !== "pause" || turn.calls.length > 0) return undefined;
+    const evidence = { resumes: count, max };
+    if (count < max) return { follows: { do: "ask_again" }, store: true, evidence };
+    return { follows: { do: "stop", reason: "unexpected_stop" }, evidence: { ...evidence, stop: "pause" } };
+  });
 }
 
 /** What happens to the calls of an answer that was cut off at the output limit. */
@@ -148,41 +156,29 @@ function raisedLimit(state: State): number | undefined {
 /** Asks again if an answer's calls could not be parsed, at most `max` times in a row (default 2); then the run ends as `error`. Such an answer is not stored. */
 export function malformedCalls(max: number = 2): Rule<number> {
   checkMax(max, "malformedCalls");
-  const name = "malformed_calls";
-  return {
-    name,
-    version: 2,
-    init: () => 0,
-    fold: {
-      turn_judged(count, { rule }, before) {
-        if (before.run?.failure !== undefined) return count;
-        return rule === name ? count + 1 : 0;
-      },
-    },
-    judge(count, state, texts): Judgement | undefined {
-      const turn = state.run?.turn;
-      if (turn === undefined) return undefined;
-      const { stop } = turn.message;
-      const announced = stop.wire === "tool_use" && turn.calls.length === 0 && !hasText(turn.message);
-      if (stop.kind !== "malformed_call" && !announced) return undefined;
-      const evidence = {
-        error: "malformed_tool_call",
-        retries: count,
-        max,
-        ...providersWords(stop),
-      };
-      if (count < max) {
-        // A call that the provider itself reports as malformed is mostly an accident: the first retry is the same request. The model
-        // gets a note if it happens again, and at once if it wrote a call into its text, because it would do so again.
-        const accident = announced || stop.wire === "malformed_call";
-        const note = accident && count === 0 ? {} : { note: texts.malformedCall(stop.detail) };
-        return { follows: { do: "ask_again", ...note }, evidence };
-      }
-      const message = `the model's tool calls could not be read ${count + 1} times in a row${stop.detail === undefined ? "" : `: ${stop.detail}`}`;
-      const error = { kind: "malformed_tool_call" as const, message, retryable: false };
-      return { follows: { do: "stop", reason: "error", error }, store: false, evidence };
-    },
-  };
+  return countingInARow("malformed_calls", (count, state, texts): Judgement | undefined => {
+    const turn = state.run?.turn;
+    if (turn === undefined) return undefined;
+    const { stop } = turn.message;
+    const announced = stop.wire === "tool_use" && turn.calls.length === 0 && !hasText(turn.message);
+    if (stop.kind !== "malformed_call" && !announced) return undefined;
+    const evidence = {
+      error: "malformed_tool_call",
+      retries: count,
+      max,
+      ...providersWords(stop),
+    };
+    if (count < max) {
+      // A call that the provider itself reports as malformed is mostly an accident: the first retry is the same request. The model
+      // gets a note if it happens again, and at once if it wrote a call into its text, because it would do so again.
+      const accident = announced || stop.wire === "malformed_call";
+      const note = accident && count === 0 ? {} : { note: texts.malformedCall(stop.detail) };
+      return { follows: { do: "ask_again", ...note }, evidence };
+    }
+    const message = `the model's tool calls could not be read ${count + 1} times in a row${stop.detail === undefined ? "" : `: ${stop.detail}`}`;
+    const error = { kind: "malformed_tool_call" as const, message, retryable: false };
+    return { follows: { do: "stop", reason: "error", error }, store: false, evidence };
+  });
 }
 
 /** Asks again, with a note, if an answer has neither text nor files nor calls (reasoning alone is not an answer): at most `max` times per run (default 1), then the run ends as `empty_response`. */

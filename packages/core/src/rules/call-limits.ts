@@ -46,7 +46,7 @@ export function maxCalls(max: number | CallLimits): Rule {
   const limitOf = (tool: string): Limit | undefined => (typeof max === "number" ? { max } : limits.get(tool));
   const rule: Rule<Memory> = {
     name: "max_calls",
-    version: 1,
+    version: 2,
     verify(options) {
       const missing = missingTool(limits.keys(), options);
       return missing === undefined ? undefined : `maxCalls limits ${missing}`;
@@ -54,6 +54,8 @@ export function maxCalls(max: number | CallLimits): Rule {
     init: () => ({ counts: new Map(), refused: [] }),
     fold: {
       turn_judged(memory, { verdicts }, before) {
+        // A model call that failed is no turn.
+        if (before.run?.failure !== undefined) return memory;
         const calls = callsIn(before);
         const counts = new Map(memory.counts);
         for (const { name } of calls.filter((_, at) => verdicts[at]?.do === "run")) {

@@ -44,7 +44,8 @@ import { checkEdit, resultAt, withResult } from "./fork/other-result.ts";
 export interface ForkOptions {
   /**
    * The step before which it branches, from 1: everything before it is shared, but not what was decided about the step (by
-   * rules, to make room, by an abort). Default: the end, or with `edit` the step after the call.
+   * rules, to make room, by an abort). One more than there are steps, if the last one is complete. Default: the end, or with
+   * `edit` the step after the call.
    */
   at?: number;
   /** The run in which `at` counts, from 1; without `at` the fork branches after that run. Default: the last. */
@@ -194,12 +195,12 @@ function planFork(
   checkPoint(session, records, point, edit !== undefined);
   const step = point.at === undefined ? {} : { step: point.at };
   if (edit === undefined) {
-    const seq = cutOf(session, records, point, undefined);
+    const seq = cutOf(session, records, point, undefined, rules);
     const anew = point.at === undefined ? asItIs : decidedAnew(records, seq);
     return { origin: { session, seq, ...step }, edited: anew };
   }
   const result = resultAt(session, records, edit.call, rules);
-  const seq = cutOf(session, records, point, result);
+  const seq = cutOf(session, records, point, result, rules);
   checkEdit(records, result, seq, edit.call);
   // A cut that is given as a number of records is taken literally, whatever decisions come before it.
   const anew = point.seq === undefined ? decidedAnew(records, seq) : asItIs;

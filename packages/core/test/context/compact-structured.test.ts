@@ -83,6 +83,22 @@ describe("what stays", () => {
     expect(after[2]).toBe(history[2]);
   });
 
+  test("what the loop asked for the typed output is no request: the newest one in the user's own words stays", () => {
+    const asks = user("Give the output.");
+    const history = [
+      user("task"),
+      answer("done"),
+      user("now this"),
+      ...rounds(5).slice(1),
+      answer("done"),
+      asks,
+    ];
+    const plan = planned(history, { window: 12_000, asked: [asks] });
+    expect(plan.pinned).toEqual([0, 2]);
+    const after = compacted(history, plan, ["a summary of all of it"], settings) ?? [];
+    expect(after[2]).toBe(history[2]);
+  });
+
   test("all user messages in a row at the end are the newest request, even if the cut is after them", () => {
     const history = [user("task"), answer("done"), user("now this"), user("and that"), ...rounds(5).slice(1)];
     const plan = planned(history, { window: 12_000 });

@@ -168,6 +168,19 @@ describe("a compaction", () => {
     expect((await session.replay()).firstDifference).toBeUndefined();
   });
 
+  test("keeps the newest request word for word, and not what the loop asked for the typed output since", async () => {
+    const work = worker(2);
+    const model = asModel((request) => (request.outputSchema === undefined ? work(request) : say('{"n":1}')));
+    const output = { type: "object", properties: { n: { type: "integer" } }, required: ["n"] } as const;
+    const { session } = await opened({ model, ...base(), output, outputRequest: "stored" });
+    await session.send("The first task.");
+    await session.send("The second task.");
+    await session.compact();
+    const texts = session.messages.map(textOf);
+    expect(texts).toContain("The second task.");
+    expect(texts.some((text) => text.startsWith("[rondo.compaction]"))).toBe(true);
+  });
+
   test("can be requested during a run, before the next model call", async () => {
     const gate = deferred();
     const model = asModel(worker(3));

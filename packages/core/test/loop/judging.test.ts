@@ -581,6 +581,15 @@ describe("the cost of a model call", () => {
       expect(estimated).toBeLessThan(7_000);
     });
 
+    test("has an estimate of the request, if only thoughts had arrived, which are not kept", () => {
+      const { estimated = 0, usd } = broken(undefined, { price }, { shown: true });
+      expect(estimated).toBeGreaterThan(3_500);
+      expect(estimated).toBeLessThan(7_000);
+      expect(usd).toBeCloseTo((estimated * price.input) / 1_000_000);
+      const usage = { inputTokens: 5_000 };
+      expect(broken(usage, { price }, { shown: true })).toMatchObject({ tokens: 5_000, uncounted: 0 });
+    });
+
     test("is nothing if nothing had arrived, and unknown in money without a price", () => {
       expect(broken(undefined, { price }, {})).toStrictEqual(free);
       expect(broken({ cachedInputTokens: 5 }, { price }, {})).toStrictEqual(free);

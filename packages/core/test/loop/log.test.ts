@@ -253,6 +253,10 @@ describe("a summary", () => {
       compacting: { failures: 1, failure: error },
     });
     expect(after({ compacting: asking }, { type: "summary_failed", error }).run?.spend.uncounted).toBe(0);
+    const partial = answerOf([{ type: "text", text: "the first half" }]);
+    expect(
+      after({ compacting: asking }, { type: "summary_failed", error, partial }).run?.spend,
+    ).toMatchObject({ tokens: 0, uncounted: 1, estimated: expect.any(Number) as number });
     expect(
       after(
         { compacting: asking },

@@ -323,6 +323,9 @@ describe("a summary", () => {
     await model.fails(new RondoError("network", "gone", { usage: { inputTokens: 3 } }));
     const error = { kind: "network", message: "gone", retryable: true };
     expect(posted).toStrictEqual([{ type: "summary_failed", error, usage: { inputTokens: 3 } }]);
+    const broken = begun();
+    await broken.model.fails(new RondoError("network", "gone", { partial: answer }));
+    expect(broken.posted).toStrictEqual([{ type: "summary_failed", error, partial: answer }]);
     const plain = begun();
     await plain.model.fails(new RondoError("network", "gone"));
     expect(plain.posted).toStrictEqual([{ type: "summary_failed", error }]);

@@ -38,7 +38,7 @@ test.each([
   "%s decides nothing if there is no answer, or a good one",
   (name, make) => {
     const rule = make();
-    const versions: { [rule: string]: number } = { malformed_calls: 2, empty_answers: 3 };
+    const versions: { [rule: string]: number } = { pauses: 2, malformed_calls: 2, empty_answers: 3 };
     expect([rule.name, rule.version]).toStrictEqual([name, versions[name] ?? 1]);
     expect(rule.judge?.(0 as never, emptyState, texts)).toBeUndefined();
     expect(judgementOf(rule, {})).toBeUndefined();
@@ -104,6 +104,11 @@ describe("a pause", () => {
     const pause = judgedBy("pauses");
     expect(afterAll(pauses(), [pause, noted("pauses"), pause])).toBe(2);
     expect(afterAll(pauses(), [pause, pause, judgedBy("by_content"), pause])).toBe(1);
+  });
+
+  test("counts on over a model call that failed: else a model that pauses and fails by turns would never be stopped", () => {
+    const failed = stateOf({ failure: failureOf("overloaded") });
+    expect(afterAll(pauses(), [judgedBy("retry")], failed, 4)).toBe(4);
   });
 });
 

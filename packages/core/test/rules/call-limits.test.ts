@@ -1,8 +1,18 @@
 // `maxCalls`: at most so many calls in a run, of one tool or of all.
 
-import { Agent, maxCalls, memoryJournal, type RunResult, type Tool, textOf, tool } from "@rondo/core";
-import { call, say, scripted, type Turn } from "@rondo/testkit";
+import {
+  Agent,
+  type AgentOptions,
+  maxCalls,
+  memoryJournal,
+  type RunResult,
+  type Tool,
+  textOf,
+  tool,
+} from "@rondo/core";
+import { call, fail, say, scripted, type Turn } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
+import { quick } from "../support.ts";
 
 const named = (name: string): Tool =>
   tool({ name, description: name, inputSchema: { type: "object" }, effect: "read", execute: () => "seen" });
@@ -11,8 +21,12 @@ const tools = [named("look"), named("read")];
 const look = (at: number): Turn => call("look", { at });
 const read = (at: number): Turn => call("read", { at });
 
-const running = (max: Parameters<typeof maxCalls>[0], script: readonly Turn[]): Promise<RunResult> =>
-  new Agent({ model: scripted(script), tools, rules: [maxCalls(max)] }).run("go");
+const running = (
+  max: Parameters<typeof maxCalls>[0],
+  script: readonly Turn[],
+  options: Partial<AgentOptions> = {},
+): Promise<RunResult> =>
+  new Agent({ model: scripted(script), tools, rules: [maxCalls(max)], ...options }).run("go");
 
 const toldOf = ({ messages }: RunResult): string[] =>
   messages.flatMap((one) => (one.role === "tool" ? [textOf(one)] : []));
@@ -53,6 +67,12 @@ describe("maxCalls of a tool", () => {
       landed: true,
     });
     expect([run.text, run.modelCalls]).toEqual(["what I saw", 4]);
+  });
+
+  test("lands it also if a model call failed between the two", async () => {
+    const script = [look(1), look(2), fail("overloaded"), look(3), say("what I saw")];
+    const run = await running({ look: 1 }, script, quick);
+    expect(run.end).toMatchObject({ rule: "max_calls", evidence: { refusedTurns: 2 }, landed: true });
   });
 
   test("lets a run go on that does other things between", async () => {

@@ -27,10 +27,10 @@ function turnOf(record: LogRecord): Json[] | undefined {
       return answered(record.message);
     case "model_failed":
     case "summary_failed": {
-      const { kind, message, retryAfterMs, status } = record.error;
+      const { error, partial } = record;
+      const { kind, message, retryAfterMs, status } = error;
       // It was this side that gave it up: nothing of that came over a wire.
       if (kind === "aborted") return undefined;
-      const partial = record.type === "model_failed" ? record.partial : undefined;
       return [
         ...(partial === undefined ? [] : partial.content.flatMap(wordOf)),
         {

@@ -28,6 +28,8 @@ export interface CompactionFacts {
   used?: number;
   /** Tokens of that request without the history: system prompt, tools. Default: 0. */
   overhead?: number;
+  /** Messages of the history with which the loop asked for the typed output: they are nobody's request. Default: none. */
+  asked?: readonly Message[];
   /** Tokens of one message. Must always be the same for the same message. */
   estimator: Measure;
 }
@@ -71,7 +73,7 @@ export function planCompaction(
 ): CompactionPlan | undefined {
   const sizes = sizesOf(history, facts);
   const { before, scale, used } = sizes;
-  const stays = stayingIn(history, settings, sizes, facts.window ?? Math.max(1, before));
+  const stays = stayingIn(history, settings, sizes, facts);
   if (!mayHelp(history, settings, sizes, stays)) return undefined;
 
   const { keepFrom, pinned, told, memories } = stays;
@@ -137,13 +139,16 @@ interface Staying extends Pick<CompactionPlan, "keepFrom" | "pinned" | "told"> {
 function stayingIn(
   history: MessageList,
   settings: CompactionSettings,
-  { each: sizes, scale }: Sizes,
-  window: number,
+  { each: sizes, scale, before }: Sizes,
+  { window = Math.max(1, before), asked = [] }: CompactionFacts,
 ): Staying {
   const tagged = settings.format === "tagged";
   const { indices: memories } = memoriesOf(history, settings);
   const isOurs = (at: number): boolean => memories.has(at) || (tagged && isGoOn(history, at, memories));
-  const users = indicesOf(history, (message, at) => message.role === "user" && !isOurs(at));
+  const users = indicesOf(
+    history,
+    (message, at) => message.role === "user" && !isOurs(at) && !asked.includes(message),
+  );
   const turn = settings.keepTurns === 0 ? history.length : (users.at(-settings.keepTurns) ?? 0);
   const room = (settings.keepShare * window) / scale;
   const keepFrom = tagged ? turn : tailStart(history, sizes, turn, room, (0.5 * window) / scale);

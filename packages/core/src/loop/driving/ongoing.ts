@@ -145,10 +145,7 @@ export class OngoingWork {
     const { controller, came } = this.#modelCall.begins(this.#poster());
     think(model, request, controller, { clocks: options.clocks, session }, clock)
       .then((said) => came({ type: "summary_finished", message: answerFrom(model, said) }))
-      .catch((thrown: unknown) => {
-        const { partial: _, ...failure } = failureFrom(model, thrown);
-        came({ type: "summary_failed", ...failure });
-      });
+      .catch((thrown: unknown) => came({ type: "summary_failed", ...failureFrom(model, thrown) }));
   }
 
   /** Runs a call, unless that is no longer wanted. */

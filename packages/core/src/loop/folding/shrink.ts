@@ -55,7 +55,7 @@ export function endSummary(
   const { compacting } = run;
   if (compacting?.call === undefined) return state;
   const hasFailed = record.type === "summary_failed";
-  const usage = hasFailed ? record.usage : record.message.usage;
+  const said = hasFailed ? record : record.message;
   const came = outcomeOf(record, state, compacting);
   const summariser = summariserOf(withRun(state));
   const after: Compacting = {
@@ -66,11 +66,11 @@ export function endSummary(
   const next: Run = {
     ...run,
     modelCalls: run.modelCalls + 1,
-    spend: spendMore(state, run, hasFailed ? { usage } : record.message, summariser),
+    spend: spendMore(state, run, said, summariser),
     compacting: after,
   };
   const windows = hasFailed ? windowsOf(state, record.error, summariser) : {};
-  return { ...state, ...windows, lastTokens: tokensOf(usage), run: settleCancel(next) };
+  return { ...state, ...windows, lastTokens: tokensOf(said.usage), run: settleCancel(next) };
 }
 
 /** The outcome of a call for a summary. `cut`: the answer ended at its output limit. */

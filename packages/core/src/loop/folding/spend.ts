@@ -13,10 +13,11 @@ import { frontOf } from "../request/window.ts";
 import type { ModelRef } from "../run-options.ts";
 import { modelInUse, type Run, type Spend, type State, withRun } from "../state.ts";
 
-/** What a model call that gave no answer left: the usage that was reported, and the part of an answer that had arrived. */
+/** What a model call that gave no answer left: the usage that was reported, and the part of an answer that had arrived, or that only what is not kept had. */
 interface Failed {
   usage?: Usage | undefined;
   partial?: AssistantMessage | undefined;
+  shown?: true | undefined;
 }
 
 /**
@@ -66,11 +67,13 @@ function paid({ usd }: Spend, usage: Usage, price: Price | undefined): number | 
 function brokenOff(
   state: State,
   spend: Spend,
-  { usage = {}, partial }: Failed,
+  { usage = {}, partial, shown }: Failed,
   price: Price | undefined,
 ): Spend {
-  if (partial === undefined || partial.content.length === 0) return spend;
-  const arrived = estimator.message(partial);
+  const isKept = partial !== undefined && partial.content.length > 0;
+  if (!isKept && shown !== true) return spend;
+  // How much there was of thoughts, or of a call that was not whole, is not known; that the request was read, is.
+  const arrived = isKept ? estimator.message(partial) : 0;
   const { inputTokens = 0, outputTokens = 0 } = usage;
   const input = inputTokens > 0 ? 0 : sentIn(state);
   // Counts at the beginning of a stream are far below what had arrived, and those of the whole are near it.

@@ -4,7 +4,9 @@
 
 import { invalidRequest } from "../../errors.ts";
 import { noStep } from "../../explain/no-step.ts";
-import type { CallKey, LogRecord, RecordOf } from "../../loop/records.ts";
+import type { CallKey, LogRecord, RecordOf, RunEnd } from "../../loop/records.ts";
+import { reduceAll } from "../../loop/reduce.ts";
+import type { Rules } from "../../rules/rule.ts";
 
 /** Where a fork is taken, as the options of a fork name it. */
 export interface ForkPoint {
@@ -44,9 +46,10 @@ export function cutOf(
   records: readonly LogRecord[],
   { at, run, seq }: ForkPoint,
   edited: Edited | undefined,
+  rules: Rules,
 ): number {
   if (seq !== undefined) return seq;
-  if (at !== undefined) return cutAtStep(session, records, { step: at, run, edited });
+  if (at !== undefined) return cutAtStep(session, records, { step: at, run, edited }, rules);
   if (run !== undefined) return behindRun(session, records, run);
   return defaultCut(session, records, edited);
 }
@@ -57,7 +60,7 @@ function defaultCut(session: string, records: readonly LogRecord[], edited: Edit
   const next = records.find(
     (record) => record.seq > edited.seq && (reads(record) || record.type === "run_ended"),
   );
-  if (next?.type === "run_ended" && isByCall(next, edited))
+  if (next?.type === "run_ended" && isByCall(next.end, edited))
     throw invalidRequest(
       `session ${session} has no step in which the other result would be read: call ${next.end.evidence.call} of the same answer ended the run`,
     );
@@ -96,6 +99,7 @@ function cutAtStep(
   session: string,
   records: readonly LogRecord[],
   { step, run: number, edited }: { step: number; run: number | undefined; edited: Edited | undefined },
+  rules: Rules,
 ): number {
   const { run, start, end } = runOf(session, records, number);
   const own = records.slice(start, end);
@@ -108,20 +112,23 @@ function cutAtStep(
   const where = `run ${run} of session ${session}`;
   if (step !== steps + 1) throw invalidRequest(noStep(where, step, steps));
   const ended = own.find((record) => record.type === "run_ended");
-  // The last step is before the cut only if it is complete.
-  const last = own.findLast(({ type }) => type === "turn_judged" || (ended && type === "model_started"));
-  const isBroken = last?.type === "model_started";
-  if (isBroken || (last?.type === "turn_judged" && isLast(last)) || (ended && isByCall(ended, edited)))
-    throw invalidRequest(
-      `${where} ended with step ${steps}: fork it at ${steps} to have that one again, or without a step to go on after it`,
-    );
   // Messages and late results that came after the run had ended are not part of what came before a step.
-  return undecided(records, ended?.seq ?? end);
+  const before = ended?.seq ?? end;
+  const now = reduceAll(records.slice(0, before), rules).run;
+  const judged = own.findLast((record) => record.type === "turn_judged");
+  // The last step is before the cut only if it is complete, and leads to another.
+  const isOver = (judged !== undefined && isLast(judged)) || isByCall(ended?.end ?? now?.stopping, edited);
+  if (now?.steps !== steps || isOver)
+    throw invalidRequest(
+      `${where} ${ended === undefined ? "is in" : "ended with"} step ${steps}: fork it at ${steps} to have that one again, or without a step to go on after it`,
+    );
+  return undecided(records, before);
 }
 
-/** Whether one of the last step's calls ended the run, by its result or because it was denied. With another result it no longer does. */
-function isByCall({ end }: RecordOf<"run_ended">, edited: Edited | undefined): boolean {
-  const { reason, evidence } = end;
+/** Whether one of the last step's calls ended the run, or is to end it, by its result or because it was denied. With another result it no longer does. */
+function isByCall(by: Pick<RunEnd, "reason" | "evidence"> | undefined, edited: Edited | undefined): boolean {
+  if (by === undefined) return false;
+  const { reason, evidence } = by;
   return reason === "done_tool"
     ? evidence.call !== edited?.key
     : reason === "turn_stopped" && "call" in evidence;
