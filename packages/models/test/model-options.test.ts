@@ -262,9 +262,13 @@ test("a quirk that is misspelt, or set to what it does not know, is refused and 
   );
 });
 
-test("every quirk may be set to what it is by default, and those of every known server to what they are there", () => {
-  const defaults = chatCompat({ origin: { api: "openai-chat", provider: "p", model: "m" }, facts: {} });
-  openaiCompatible({ model: "m", baseURL: "http://x/v1", compat: defaults });
+test("every quirk may be set to what it is by default, which null is too, and those of every known server to what they are there", () => {
+  const target = { origin: { api: "openai-chat", provider: "p", model: "m" }, facts: {} };
+  const defaults = chatCompat(target);
+  expect(chat(defaults)).toBe("it was taken");
+  const nulls = Object.fromEntries(Object.keys(defaults).map((quirk) => [quirk, null]));
+  expect(chat(nulls)).toBe("it was taken");
+  expect(chatCompat({ ...target, compat: nulls })).toEqual(defaults);
   for (const { compat, models = [] } of Object.values(compatibleServers))
     for (const quirks of [compat, ...models.map((one) => one.compat)])
       expect(chat(quirks)).toBe("it was taken");

@@ -8,7 +8,6 @@ import type { Json, JsonObject } from "@rondo/core";
 import type { Target } from "../../codec.ts";
 import { objectIn, textsIn } from "../../json-values.ts";
 import type { ThinkTags } from "../leaks/think.ts";
-import { quirkWords } from "./quirks.ts";
 
 /** The quirks this codec reads from `Target.compat`. */
 export interface OpenaiChatCompat {
@@ -203,6 +202,45 @@ export interface OpenaiChatCompat {
 /** Some of these quirks. Null is the default, whatever is known of the server. */
 export type ChatQuirks = { readonly [quirk in keyof OpenaiChatCompat]?: OpenaiChatCompat[quirk] | null };
 
+type Worded = {
+  [quirk in keyof OpenaiChatCompat]: OpenaiChatCompat[quirk] extends string ? quirk : never;
+}[keyof OpenaiChatCompat];
+
+/** The words of the quirks that have some; the first is the default. */
+export const quirkWords: {
+  readonly [quirk in Worded]: readonly [OpenaiChatCompat[quirk], ...OpenaiChatCompat[quirk][]];
+} = {
+  maxTokensField: ["max_completion_tokens", "max_tokens"],
+  systemRole: ["system", "developer", "user"],
+  echoReasoning: [
+    "none",
+    "reasoning_content",
+    "reasoning",
+    "reasoning_details",
+    "reasoning_text",
+    "think_tags",
+    "thinking_parts",
+  ],
+  echoReasoningOn: ["tool_calls", "all"],
+  idForm: ["openai", "mistral9", "functions"],
+  structuredOutput: ["json_schema", "json_object", "none"],
+  reasoningParam: [
+    "reasoning_effort",
+    "reasoning",
+    "reasoning_enabled",
+    "thinking",
+    "thinking_adaptive",
+    "enable_thinking",
+    "chat_template_kwargs",
+    "none",
+  ],
+  toolChoiceAny: ["required", "any"],
+  forcedChoice: ["always", "without_reasoning", "never"],
+  seedField: ["seed", "random_seed"],
+  videos: ["none", "video_url", "file"],
+  thinkTags: ["none", "leading", "starts_inside", "nova"],
+};
+
 const asked = new WeakMap<NonNullable<Target["compat"]>, OpenaiChatCompat>();
 const nothing: NonNullable<Target["compat"]> = {};
 
@@ -253,7 +291,7 @@ function compatFrom(given: NonNullable<Target["compat"]>): OpenaiChatCompat {
     bridgeToolUser: given.bridgeToolUser === true,
     alternate: given.alternate === true,
     toolImages: given.toolImages === true,
-    audioFormats: given.audioFormats === undefined ? ["wav", "mp3"] : textsIn(given.audioFormats),
+    audioFormats: textsIn(given.audioFormats ?? ["wav", "mp3"]),
     audioUrls: given.audioUrls === true,
     lostAudio: textsIn(given.lostAudio),
     audioExpiredAt: typeof given.audioExpiredAt === "number" ? given.audioExpiredAt : 0,

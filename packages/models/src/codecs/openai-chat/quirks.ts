@@ -16,46 +16,7 @@ import {
   text,
   whole,
 } from "@rondo/core/checks";
-import type { OpenaiChatCompat } from "./compat.ts";
-
-type Worded = {
-  [quirk in keyof OpenaiChatCompat]: OpenaiChatCompat[quirk] extends string ? quirk : never;
-}[keyof OpenaiChatCompat];
-
-/** The words of the quirks that have some; the first is the default. */
-export const quirkWords: {
-  readonly [quirk in Worded]: readonly [OpenaiChatCompat[quirk], ...OpenaiChatCompat[quirk][]];
-} = {
-  maxTokensField: ["max_completion_tokens", "max_tokens"],
-  systemRole: ["system", "developer", "user"],
-  echoReasoning: [
-    "none",
-    "reasoning_content",
-    "reasoning",
-    "reasoning_details",
-    "reasoning_text",
-    "think_tags",
-    "thinking_parts",
-  ],
-  echoReasoningOn: ["tool_calls", "all"],
-  idForm: ["openai", "mistral9", "functions"],
-  structuredOutput: ["json_schema", "json_object", "none"],
-  reasoningParam: [
-    "reasoning_effort",
-    "reasoning",
-    "reasoning_enabled",
-    "thinking",
-    "thinking_adaptive",
-    "enable_thinking",
-    "chat_template_kwargs",
-    "none",
-  ],
-  toolChoiceAny: ["required", "any"],
-  forcedChoice: ["always", "without_reasoning", "never"],
-  seedField: ["seed", "random_seed"],
-  videos: ["none", "video_url", "file"],
-  thinkTags: ["none", "leading", "starts_inside", "nova"],
-};
+import { type OpenaiChatCompat, quirkWords } from "./compat.ts";
 
 const known = membersOf<OpenaiChatCompat>({
   maxTokensField: oneOf(...quirkWords.maxTokensField),
