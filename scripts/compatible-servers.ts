@@ -100,7 +100,7 @@ export function drawPage(): string {
     "",
     "## Quirks",
     "",
-    "You can set each of these for a model with `compat`. A server below has the default of every quirk that its section does not mention.",
+    "You can set each of these for a model with `compat`. A name that is not among them, or a value that its quirk does not have, is refused; `null` is the default, whatever is known of the server. A server below has the default of every quirk that its section does not mention.",
     "",
     "| quirk | what it is |",
     "|---|---|",

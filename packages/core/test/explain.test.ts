@@ -98,6 +98,25 @@ describe("an explanation", () => {
     expect(results.sort()).toEqual(["kept: it was denied", "throws: it threw"]);
   });
 
+  test("names the rule that answered a call in place of starting it, and the record does", async () => {
+    const once: Rule<boolean> = {
+      name: "once",
+      version: 1,
+      init: () => false,
+      fold: { tool_finished: () => true },
+      judgeStart: (done) => (done ? { code: "denied", text: "Once is enough." } : undefined),
+    };
+    const { records, rules } = await ran([call("look"), call("look"), say("done")], { rules: [once] });
+    const finished = records.flatMap((record) => (record.type === "tool_finished" ? [record.rule] : []));
+    expect(finished).toEqual([undefined, "once"]);
+    const [, , two] = explain(records, { rules }).steps;
+    expect(two?.reasons.find(({ kind }) => kind === "result")).toMatchObject({
+      text: "it was denied",
+      rule: "once",
+      call: { name: "look" },
+    });
+  });
+
   test("names the option that set the limit which ended the run, and its value", async () => {
     const { records, rules } = await ran([call("look"), say("landed")], { maxSteps: 1 });
     const { end, steps } = explain(records, { rules, step: 2 });

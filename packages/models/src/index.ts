@@ -13,7 +13,7 @@ export {
 export type * from "./codec.ts";
 export type { GoogleCompat, GoogleOptions } from "./codecs/google-generative-ai.ts";
 export { openaiChatStops, openaiResponsesStops } from "./codecs/openai/stops.ts";
-export type { OpenaiChatCompat } from "./codecs/openai-chat/compat.ts";
+export type { ChatQuirks, OpenaiChatCompat } from "./codecs/openai-chat/compat.ts";
 export type { OpenaiChatOptions } from "./codecs/openai-chat/settings.ts";
 export type { OpenaiResponsesCompat, OpenaiResponsesOptions } from "./codecs/openai-responses/settings.ts";
 export type { WarningCode } from "./codecs/warn.ts";

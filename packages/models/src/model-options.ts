@@ -21,6 +21,7 @@ import {
   text,
 } from "@rondo/core/checks";
 import type { Codec, Frame, Target, WireRequest } from "./codec.ts";
+import { chatQuirks } from "./codecs/openai-chat/quirks.ts";
 import { type CredentialCallback, type Credentials, secretText, secretTexts } from "./credentials.ts";
 import type { HttpClient, HttpClocks } from "./transport/http.ts";
 import type { FetchLike } from "./transport/http-fetch.ts";
@@ -116,8 +117,10 @@ export const modelText = (provider: string, name: unknown): string =>
  * @throws RondoError `invalid_request` naming the model and the option that cannot be used; it never shows a key
  */
 export function checkedOptions(given: ModelOptions): ModelOptions {
-  checkGiven(modelOptions, given, modelText(given.provider, given.model));
+  const owner = modelText(given.provider, given.model);
+  checkGiven(modelOptions, given, owner);
   const { defaults, ...own } = given;
+  if (own.codec.api === "openai-chat") checkGiven(chatOptions, own, owner);
   if (defaults === undefined) return own;
   const { headers, facts, compat } = defaults;
   return {
@@ -127,6 +130,9 @@ export function checkedOptions(given: ModelOptions): ModelOptions {
     ...(compat === undefined ? {} : { compat: { ...compat, ...own.compat } }),
   };
 }
+
+/** What can be set for Chat Completions alone is looked at once the protocol is known. */
+const chatOptions = membersOf<Pick<ProviderOptions, "compat">>({ compat: chatQuirks }, [], "let_pass");
 
 /** Options that other libraries set on the model. Here they are set on the agent, and sent with each of its requests. */
 const agentOptions: Readonly<Record<string, string>> = {

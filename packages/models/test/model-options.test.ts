@@ -3,11 +3,13 @@
 import { Agent, RondoError } from "@rondo/core";
 import { scripted } from "@rondo/testkit";
 import { expect, test } from "vitest";
+import { chatCompat } from "../src/codecs/openai-chat/compat.ts";
 import {
   anthropic,
   azure,
   bedrock,
   classicGemini,
+  compatibleServers,
   fromAiSdk,
   google,
   modelFromName,
@@ -240,4 +242,34 @@ test.each([
   const needed = `option model: a Model of Rondo, e.g. offline(), is needed, not ${words}`;
   expect(() => toAiSdk(given as never)).toThrow(`toAiSdk: ${needed}`);
   expect(() => promptedJson(given as never)).toThrow(`promptedJson: ${needed}`);
+});
+
+const chat = (compat: unknown): string =>
+  wordsOf(() => openaiCompatible({ model: "m", baseURL: "http://x/v1", compat: compat as never }));
+
+test("a quirk that is misspelt, or set to what it does not know, is refused and not passed over", () => {
+  expect(chat({ maxTokenField: "max_tokens" })).toBe(
+    "compatible/m: option compat.maxTokenField: there is no such option; did you mean maxTokensField?",
+  );
+  expect(chat({ maxTokensField: "tokens" })).toBe(
+    'compatible/m: option compat.maxTokensField: one of max_completion_tokens, max_tokens is needed, not "tokens"',
+  );
+  expect(chat({ omit: "seed" })).toContain('option compat.omit: a list is needed, not "seed": put it in [ ]');
+  expect(chat({ thinkTags: true })).toContain("option compat.thinkTags: one of none, leading");
+  expect(chat({ topK: 1 })).toContain("option compat.topK: true or false is needed, not 1");
+  expect(wordsOf(() => openai.chat("m", { compat: { endToken: true } }))).toContain(
+    "did you mean endTokens?",
+  );
+});
+
+test("every quirk may be set to what it is by default, which null is too, and those of every known server to what they are there", () => {
+  const target = { origin: { api: "openai-chat", provider: "p", model: "m" }, facts: {} };
+  const defaults = chatCompat(target);
+  expect(chat(defaults)).toBe("it was taken");
+  const nulls = Object.fromEntries(Object.keys(defaults).map((quirk) => [quirk, null]));
+  expect(chat(nulls)).toBe("it was taken");
+  expect(chatCompat({ ...target, compat: nulls })).toEqual(defaults);
+  for (const { compat, models = [] } of Object.values(compatibleServers))
+    for (const quirks of [compat, ...models.map((one) => one.compat)])
+      expect(chat(quirks)).toBe("it was taken");
 });

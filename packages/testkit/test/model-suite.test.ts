@@ -40,8 +40,7 @@ function openScripted(script: readonly Turn[]): OpenModel {
       id: good.id,
       origin: good.origin,
       call(request, io) {
-        const { system, tools, messages } = request;
-        if (!io.signal.aborted) sent.push(JSON.stringify({ system, tools, messages: [...messages] }));
+        if (!io.signal.aborted) sent.push(JSON.stringify({ ...request, messages: [...request.messages] }));
         return good.call(request, io);
       },
     },
@@ -374,6 +373,37 @@ const defects: { [defect: string]: [caught: string, defect: Defect] } = {
     "all of a conversation goes out: system, tools, messages, calls and results, in order",
     (good) => (request, io) => good.call({ ...request, messages: [...request.messages].reverse() }, io),
   ],
+  "knows one output limit": [
+    "the output limit goes out, or a warning says that it does not",
+    (good) => (request, io) =>
+      good.call({ ...request, settings: { ...request.settings, maxOutputTokens: 500 } }, io),
+  ],
+  "has no temperature, and does not say so": [
+    "the temperature goes out, or a warning says that it does not",
+    (good) => (request, io) => {
+      const { temperature: _, ...settings } = request.settings;
+      return good.call({ ...request, settings }, io);
+    },
+  ],
+  "lets tools be called at a landing": [
+    "that no tool may be called goes out, or a warning says that it does not",
+    (good) => (request, io) => good.call({ ...request, toolChoice: "auto" }, io),
+  ],
+  "reads texts only": [
+    "a file goes out, or a warning says that it does not",
+    (good) => (request, io) =>
+      good.call(
+        {
+          ...request,
+          messages: [...request.messages].map((message) =>
+            message.role === "user"
+              ? { ...message, content: message.content.filter(({ type }) => type === "text") }
+              : message,
+          ),
+        },
+        io,
+      ),
+  ],
   "stamps each request": [
     "the same request is the same bytes",
     (good) => {
@@ -402,6 +432,24 @@ describe("a model with a defect", () => {
       await expect(one?.run()).rejects.toThrow();
       caught.add(check);
     });
+
+  it("that has no form for a part of a request passes where it says so", async () => {
+    const open = (script: readonly Turn[]): OpenModel => {
+      const { model, sent = () => [] } = openScripted(script);
+      const call: Model["call"] = async (request, io) => {
+        const { temperature, ...settings } = request.settings;
+        await null;
+        if (temperature !== undefined)
+          io.emit({ type: "warning", code: "setting_ignored", message: "it has no temperature" });
+        return model.call({ ...request, settings }, io);
+      };
+      return { model: { id: model.id, origin: model.origin, call }, sent };
+    };
+    const failed: string[] = [];
+    for (const { name, run } of testModel({ name: "honest", open }))
+      await run().catch(() => failed.push(name));
+    expect(failed).toEqual([]);
+  });
 
   it("that changes the front of its requests reads where they part", async () => {
     const open = (script: readonly Turn[]): OpenModel => {

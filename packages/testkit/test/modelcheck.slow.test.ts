@@ -291,6 +291,19 @@ describe("the model checker over a user's rules and tools", () => {
     expect(throwing.broken.map(({ promise }) => promise)).toContain("mine: it threw: boom");
   });
 
+  it("counts a rule as reached that only answers calls about to start", () => {
+    const once: Rule<boolean> = {
+      name: "once",
+      version: 1,
+      init: () => false,
+      fold: { tool_finished: () => true },
+      judgeStart: (done) => (done ? { code: "denied", text: "Once is enough." } : undefined),
+    };
+    const { reached, unreached } = modelCheck({ rules: [once], tools: [test], states: 3000 });
+    expect(unreached).toEqual([]);
+    expect(reached.rules.once).toBeGreaterThan(0);
+  });
+
   it("gives a rule the answers it waits for", () => {
     const found: StopRule = ({ lastText }) => lastText.includes("FOUND");
     const without = modelCheck({ rules: [found], tools: [test], states: 300 });

@@ -131,6 +131,74 @@ describe("a journal", () => {
     );
   });
 
+  it("that returns one page of a session is caught", async () => {
+    const open = (): Journal => {
+      const { append, read, list } = memoryJournal();
+      return { append, list, read: async (id, from) => (await read(id, from)).slice(0, 1_000) };
+    };
+    expect(await complaints(testJournal({ name: "mine", open }))).toContain(
+      "mine: a group of two thousand records is one group: the number of records: it is 1000, and must be 2000",
+    );
+  });
+
+  it("that writes a group record by record is caught: others would read half of it", async () => {
+    const open = (): Journal => {
+      const { append, read, list } = memoryJournal();
+      return {
+        read,
+        list,
+        async append(id, seq, records) {
+          // It looks at all of the group first, and so refuses what it must.
+          if (records.length === 0) return append(id, seq, records);
+          const all = memoryJournal();
+          all.append(id, 0, await read(id));
+          all.append(id, seq, records);
+          for (const [at, record] of records.entries()) {
+            append(id, seq + at, [record]);
+            if (at % 10 === 0) await new Promise((resolve) => setImmediate(resolve));
+          }
+        },
+      };
+    };
+    expect(await complaints(testJournal({ name: "mine", open }))).toContain(
+      "mine: who reads while a group is written finds none of it or all of it: what others than 2 and 52",
+    );
+  });
+
+  it("that takes an id that cannot be stored reads which function took it", async () => {
+    const open = (): Journal => ({ ...memoryJournal(), watch: () => () => {} });
+    expect(await complaints(testJournal({ name: "mine", open }))).toContain(
+      'mine: an id that cannot be stored is refused, not changed: watch("") was not refused; needed is',
+    );
+  });
+
+  it("whose follower fails is a complaint, and no rejection that nobody hears", async () => {
+    const unheard: unknown[] = [];
+    const hear = (reason: unknown): unknown => unheard.push(reason);
+    process.on("unhandledRejection", hear);
+    const open = (): Journal => {
+      const { append, read, list, watch } = memoryJournal();
+      // Slower than its reader.
+      return {
+        read,
+        list,
+        watch,
+        async append(id, seq, records) {
+          append(id, seq, records);
+          for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+        },
+      };
+    };
+    const broken = (): Journal => {
+      const good = open();
+      return { ...good, read: async (id, from = 0) => (from === 0 ? good.read(id) : []) };
+    };
+    const said = await complaints(testJournal({ name: "mine", open: broken, watches: true, patienceMs: 50 }));
+    process.off("unhandledRejection", hear);
+    expect(said).toContain("mine: a follower gets what was there and what lands, once and in order: ");
+    expect(unheard).toEqual([]);
+  });
+
   it("may refuse an id in words of its own, as long as they name it", async () => {
     const open = (): Journal => {
       const { append, read, list } = memoryJournal();

@@ -6,7 +6,7 @@
 import { needed } from "../checks.ts";
 import { errorKinds } from "../errors.ts";
 import { isObject } from "../json/object.ts";
-import { endReasons } from "../loop/records.ts";
+import { endReasons, type ResultCode } from "../loop/records.ts";
 
 /** What a method may return: in words, and a check. */
 interface Form {
@@ -95,7 +95,7 @@ const forms: {
 export function heard<Said>(moment: keyof typeof forms, said: Said): Said {
   const { words, fits } = forms[moment];
   const wrong = needed(`${words}, or nothing,`, fits)(said);
-  if (wrong === undefined) return withReason(said);
+  if (wrong === undefined) return withCode(withReason(said));
   const word = isObject(said) ? said.do : undefined;
   throw new TypeError(
     typeof word === "string" ? `${wrong.says} with do: ${JSON.stringify(word)}` : wrong.says,
@@ -110,4 +110,34 @@ function withReason<Said>(said: Said): Said {
   throw new TypeError(
     `one of ${endReasons.join(", ")} is needed for a reason, not ${JSON.stringify(ending.reason)}`,
   );
+}
+
+/** Every code that a result may have: kept whole by the types. */
+const resultCodes: { readonly [code in ResultCode]: true } = {
+  unknown_tool: true,
+  invalid_args: true,
+  truncated_args: true,
+  too_many_calls: true,
+  tool_choice: true,
+  repeated: true,
+  limit: true,
+  denied: true,
+  skipped: true,
+  not_executed: true,
+  threw: true,
+  timeout: true,
+  aborted: true,
+  outcome_unknown: true,
+  reconciled: true,
+  answered: true,
+  hook_failed: true,
+};
+
+/** So are the codes: other rules, and whoever reads the records, go by them. @throws TypeError for another */
+function withCode<Said>(said: Said): Said {
+  const { code, answerAll } = said as { code?: unknown; answerAll?: { code?: unknown } };
+  const given = answerAll === undefined ? code : answerAll.code;
+  if (given === undefined || Object.hasOwn(resultCodes, String(given))) return said;
+  const codes = Object.keys(resultCodes).join(", ");
+  throw new TypeError(`one of ${codes} is needed for a code, not ${JSON.stringify(given)}`);
 }

@@ -200,7 +200,7 @@ describe("a rule that decides", () => {
     expect(timedDecision(state, withRules({ name: "clock", wakeAt: () => 100 }))).toBeUndefined();
   });
 
-  test("against a call: the first one that decides says why", () => {
+  test("against a call: the first one that decides says why, and is named", () => {
     const against = (text: string, key: string): Bare => ({
       name: text,
       judgeStart: (memory, call) =>
@@ -213,8 +213,16 @@ describe("a rule that decides", () => {
       against("three", "5.1"),
     );
     const state = stateOf({}, { memories: ["a", "b", "c", "d"] });
-    expect(spokenAgainst(callOf("5.0"), state, both)).toStrictEqual({ code: "limit", text: "one b" });
-    expect(spokenAgainst(callOf("5.1"), state, both)).toStrictEqual({ code: "limit", text: "three d" });
+    expect(spokenAgainst(callOf("5.0"), state, both)).toStrictEqual({
+      code: "limit",
+      text: "one b",
+      rule: "one",
+    });
+    expect(spokenAgainst(callOf("5.1"), state, both)).toStrictEqual({
+      code: "limit",
+      text: "three d",
+      rule: "three",
+    });
     expect(spokenAgainst(callOf("5.2"), state, both)).toBeUndefined();
   });
 });

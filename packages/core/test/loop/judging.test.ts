@@ -104,14 +104,14 @@ describe("a turn is judged", () => {
   });
 
   test("and all its calls get the result that the rule gives", () => {
-    const answerAll = { code: "truncated", text: ({ key }: { key: string }) => `no ${key}` };
+    const answerAll = { code: "truncated_args", text: ({ key }: { key: string }) => `no ${key}` };
     const judged = judgeTurn(
       stateOf({ turn: turn() }),
       withRules(judging({ follows: { do: "act" }, answerAll, ...because })),
     );
     expect(judged.verdicts).toStrictEqual([
-      { do: "answer", code: "truncated", text: "no 5.0" },
-      { do: "answer", code: "truncated", text: "no 5.1" },
+      { do: "answer", code: "truncated_args", text: "no 5.0" },
+      { do: "answer", code: "truncated_args", text: "no 5.1" },
     ]);
   });
 
@@ -139,7 +139,7 @@ describe("a turn is judged", () => {
       follows: { do: "finish" },
       rule: "judge",
     });
-    const answerAll = { code: "truncated", text: () => "no" };
+    const answerAll = { code: "truncated_args", text: () => "no" };
     expect(auto(false, judging({ follows: { do: "act" }, answerAll, ...because }))).toMatchObject({
       follows: { do: "act" },
       rule: "judge",

@@ -64,6 +64,21 @@ const notWords: [string, Record<string, (...given: never[]) => unknown>, string]
     { judgeCall: () => ({ do: "deny", code: "denied", text: "no" }) },
     'not an object with do: "deny"',
   ],
+  [
+    "judgeCall",
+    { judgeCall: () => ({ do: "answer", code: "because", text: "no" }) },
+    'hook_failed is needed for a code, not "because"',
+  ],
+  [
+    "judgeStart",
+    { judgeStart: () => ({ code: "toString", text: "no" }) },
+    'hook_failed is needed for a code, not "toString"',
+  ],
+  [
+    "judge",
+    { judge: () => ({ follows: { do: "act" }, evidence: {}, answerAll: { code: "no", text: () => "no" } }) },
+    'hook_failed is needed for a code, not "no"',
+  ],
   ["judge", { judge: () => true }, "is needed, not true"],
   ["judge", { judge: () => null }, "is needed, not null"],
   ["judge", { judge: () => ({ follows: { do: "go" }, evidence: {} }) }, "is needed, not an object"],

@@ -50,7 +50,7 @@ function lease(id: string): void {
 }
 
 function release(id: string): void {
-  leases.get(id)?.release();
+  void leases.get(id)?.release();
   leases.delete(id);
 }
 
@@ -61,7 +61,7 @@ function step(): void {
   const id = sessions[below(sessions.length)] ?? "";
   const list = below(10) === 0 ? rare : deeds;
   try {
-    list[below(list.length)]?.(id);
+    void list[below(list.length)]?.(id);
   } catch (thrown) {
     if (!(thrown instanceof RondoError && thrown.kind === "conflict")) throw thrown;
     lengths.delete(id);

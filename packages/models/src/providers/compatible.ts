@@ -2,6 +2,7 @@
 
 import { type Model, RondoError } from "@rondo/core";
 import { checkGiven, membersOf, name as named } from "@rondo/core/checks";
+import type { ChatQuirks } from "../codecs/openai-chat/compat.ts";
 import { chooseServer, compatibleServers, compatOf, type ServerName, serverFacts } from "../compat/choose.ts";
 import { createModel } from "../http-model.ts";
 import type { ProviderOptions } from "../model-options.ts";
@@ -13,6 +14,8 @@ import { watchingCuts } from "./prompt-cut.ts";
 
 export interface CompatibleOptions extends ProviderOptions {
   model: string;
+  /** How this server differs from OpenAI's: overrides what is known of it, quirk by quirk. */
+  compat?: ChatQuirks;
   /** A server of the table (`groq`, `mistral`, `ollama`, …), whose address, key variables and quirks are used. */
   server?: ServerName;
   /**

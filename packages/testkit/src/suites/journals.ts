@@ -170,11 +170,14 @@ const cases: (readonly [name: string, body: Body])[] = [
       // What is no text comes from code that nobody has checked.
       for (const id of ["", "a\0b", "half \ud83d", undefined, null, 5] as string[]) {
         const named = String(JSON.stringify(id));
-        await refused(() => journal.append(id, 0, sampleRecords(0, 1)), named);
-        await refused(() => journal.read(id), named);
-        if (journal.lease !== undefined)
-          await refused(() => journal.lease?.(id, { owner: "nobody", ttlMs: 1_000 }), named);
-        if (journal.watch !== undefined) await refused(() => journal.watch?.(id, () => {}), named);
+        const asked: { readonly [what: string]: (() => unknown) | undefined } = {
+          append: () => journal.append(id, 0, sampleRecords(0, 1)),
+          read: () => journal.read(id),
+          lease: journal.lease && (() => journal.lease?.(id, { owner: "nobody", ttlMs: 1_000 })),
+          watch: journal.watch && (() => journal.watch?.(id, () => {})),
+        };
+        for (const [what, ask] of Object.entries(asked))
+          if (ask !== undefined) await refused(ask, named, "invalid_request", `${what}(${named})`);
       }
       mustBe(await journal.list(), [], "the list after what was refused");
     },
@@ -298,13 +301,37 @@ const cases: (readonly [name: string, body: Body])[] = [
     },
   ],
   [
-    "a group of a thousand records is one group",
+    // More than what a store gives in one page.
+    "a group of two thousand records is one group",
     async (journal) => {
-      await journal.append("a", 0, sampleRecords(0, 1_000));
-      mustBe((await journal.read("a")).length, 1_000, "the number of records");
-      const bad = [...sampleRecords(1_000, 999), sampleRecord(5)];
-      await refused(() => journal.append("a", 1_000, bad), '"a"');
-      mustBe((await journal.read("a")).length, 1_000, "the number of records after a refused group");
+      await journal.append("a", 0, sampleRecords(0, 2_000));
+      mustBe((await journal.read("a")).length, 2_000, "the number of records");
+      const bad = [...sampleRecords(2_000, 999), sampleRecord(5)];
+      await refused(() => journal.append("a", 2_000, bad), '"a"');
+      mustBe((await journal.read("a")).length, 2_000, "the number of records after a refused group");
+    },
+  ],
+  [
+    "who reads while a group is written finds none of it or all of it",
+    async (journal) => {
+      await journal.append("a", 0, sampleRecords(0, 2));
+      let isWriting = true;
+      const writing = (async () => journal.append("a", 2, sampleRecords(2, 50)))().finally(() => {
+        isWriting = false;
+      });
+      const found = new Set<number>();
+      const reading = (async () => {
+        while (isWriting) {
+          found.add((await journal.read("a")).length);
+          await new Promise((resolve) => setImmediate(resolve));
+        }
+      })();
+      await Promise.all([writing, reading]);
+      mustBe(
+        [...found].filter((length) => length !== 2 && length !== 52),
+        [],
+        "what others than 2 and 52 records were read of a while a group of 50 went behind the first 2",
+      );
     },
   ],
 ];

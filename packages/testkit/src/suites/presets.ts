@@ -30,7 +30,7 @@ export interface PresetUnderTest {
   name: string;
   /** The preset: the options of an agent with this model and these tools. */
   preset(model: Model, tools: readonly Tool[]): AgentOptions;
-  /** The resolved options that it must have, as far as they are named here: the preset's table. */
+  /** The options that it must return, as far as they are named here: the preset's table. They are compared as they are: `maxSteps(20)` among its `rules` is no `maxSteps: 20`. */
   table?: Partial<AgentOptions>;
   /** How many states the model checker visits. Default: 2,000. */
   states?: number;

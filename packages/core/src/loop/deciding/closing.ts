@@ -152,8 +152,19 @@ export const timedOutResult: ResultOf = (call, { now }, { texts }) =>
     ? result("timeout", texts.timeout(call.name, call.tool?.timeoutMs ?? 0, call.tool?.effect))
     : undefined;
 
-/** The result of a call that has not started, if a rule answers it instead. */
-export const opposedResult: ResultOf = (call, state, rules) => {
-  const said = isFresh(call) ? spokenAgainst(call, state, rules) : undefined;
-  return said && result(said.code, said.text);
-};
+/** Answers the calls that have not started and that a rule answers instead. The record names the rule. */
+export function answerOpposed(state: RunState, rules: Rules): Action | undefined {
+  let facts: Fact[] | undefined;
+  for (const call of callsOfTurn(state)) {
+    const said = call.result === undefined && isFresh(call) ? spokenAgainst(call, state, rules) : undefined;
+    if (said === undefined) continue;
+    facts ??= [];
+    facts.push({
+      type: "tool_finished",
+      call: call.key,
+      result: result(said.code, said.text),
+      rule: said.rule,
+    });
+  }
+  return facts && record(...facts);
+}

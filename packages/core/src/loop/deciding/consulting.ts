@@ -56,13 +56,17 @@ export function ruleDecision(state: RunState, rules: Rules): Action | undefined 
   return firstSaid(rules, state, "decide", [state], (decision, rule) => decided(state, rule, decision));
 }
 
-/** What the first rule says that answers a call instead of letting it start. */
+/** What the first rule says that answers a call instead of letting it start, and the rule's name. */
 export function spokenAgainst(
   call: Call,
   state: RunState,
   rules: Rules,
-): { code: ResultCode; text: string } | undefined {
-  return firstSaid(rules, state, "judgeStart", [call, state], (said) => said);
+): { code: ResultCode; text: string; rule: string } | undefined {
+  return firstSaid(rules, state, "judgeStart", [call, state], ({ code, text }, { name: rule }) => ({
+    code,
+    text,
+    rule,
+  }));
 }
 
 /** The decision of a rule whose time has come while the model or a tool is running. In a run that lands it can only cancel that. */

@@ -203,6 +203,48 @@ export interface OpenaiChatCompat {
   options: string[];
 }
 
+/** Some of these quirks. Null is the default, whatever is known of the server. */
+export type ChatQuirks = { readonly [quirk in keyof OpenaiChatCompat]?: OpenaiChatCompat[quirk] | null };
+
+type Worded = {
+  [quirk in keyof OpenaiChatCompat]: OpenaiChatCompat[quirk] extends string ? quirk : never;
+}[keyof OpenaiChatCompat];
+
+/** The words of the quirks that have some; the first is the default. */
+export const quirkWords: {
+  readonly [quirk in Worded]: readonly [OpenaiChatCompat[quirk], ...OpenaiChatCompat[quirk][]];
+} = {
+  maxTokensField: ["max_completion_tokens", "max_tokens"],
+  systemRole: ["system", "developer", "user"],
+  echoReasoning: [
+    "none",
+    "reasoning_content",
+    "reasoning",
+    "reasoning_details",
+    "reasoning_text",
+    "think_tags",
+    "thinking_parts",
+  ],
+  echoReasoningOn: ["tool_calls", "all"],
+  idForm: ["openai", "mistral9", "functions"],
+  structuredOutput: ["json_schema", "json_object", "none"],
+  reasoningParam: [
+    "reasoning_effort",
+    "reasoning",
+    "reasoning_enabled",
+    "thinking",
+    "thinking_adaptive",
+    "enable_thinking",
+    "chat_template_kwargs",
+    "none",
+  ],
+  toolChoiceAny: ["required", "any"],
+  forcedChoice: ["always", "without_reasoning", "never"],
+  seedField: ["seed", "random_seed"],
+  videos: ["none", "video_url", "file"],
+  thinkTags: ["none", "leading", "starts_inside", "nova"],
+};
+
 const asked = new WeakMap<NonNullable<Target["compat"]>, OpenaiChatCompat>();
 const nothing: NonNullable<Target["compat"]> = {};
 
@@ -218,22 +260,14 @@ export function chatCompat({ compat: given = nothing }: Target): OpenaiChatCompa
 
 function compatFrom(given: NonNullable<Target["compat"]>): OpenaiChatCompat {
   return {
-    maxTokensField: oneOf(given.maxTokensField, ["max_completion_tokens", "max_tokens"]),
+    maxTokensField: oneOf(given.maxTokensField, quirkWords.maxTokensField),
     defaultMaxTokens: countIn(given.defaultMaxTokens) ?? 0,
-    systemRole: oneOf(given.systemRole, ["system", "developer", "user"]),
+    systemRole: oneOf(given.systemRole, quirkWords.systemRole),
     systemFirstOnly: given.systemFirstOnly === true,
-    echoReasoning: oneOf(given.echoReasoning, [
-      "none",
-      "reasoning_content",
-      "reasoning",
-      "reasoning_details",
-      "reasoning_text",
-      "think_tags",
-      "thinking_parts",
-    ]),
-    echoReasoningOn: oneOf(given.echoReasoningOn, ["tool_calls", "all"]),
+    echoReasoning: oneOf(given.echoReasoning, quirkWords.echoReasoning),
+    echoReasoningOn: oneOf(given.echoReasoningOn, quirkWords.echoReasoningOn),
     reasoningFill: typeof given.reasoningFill === "string" ? given.reasoningFill : null,
-    idForm: oneOf(given.idForm, ["openai", "mistral9", "functions"]),
+    idForm: oneOf(given.idForm, quirkWords.idForm),
     signedIds: given.signedIds === true,
     signCalls: given.signCalls === true,
     textBesideCalls: given.textBesideCalls !== false,
@@ -246,40 +280,31 @@ function compatFrom(given: NonNullable<Target["compat"]>): OpenaiChatCompat {
     plainSchemas: given.plainSchemas === "typed" ? "typed" : given.plainSchemas === true,
     adaptStrict: given.adaptStrict === true,
     describeLostRules: given.describeLostRules === true,
-    structuredOutput: oneOf(given.structuredOutput, ["json_schema", "json_object", "none"]),
+    structuredOutput: oneOf(given.structuredOutput, quirkWords.structuredOutput),
     structuredWithTools: given.structuredWithTools !== false,
-    reasoningParam: oneOf(given.reasoningParam, [
-      "reasoning_effort",
-      "reasoning",
-      "reasoning_enabled",
-      "thinking",
-      "thinking_adaptive",
-      "enable_thinking",
-      "chat_template_kwargs",
-      "none",
-    ]),
+    reasoningParam: oneOf(given.reasoningParam, quirkWords.reasoningParam),
     reasoningWithTools: given.reasoningWithTools !== false,
     efforts: textsIn(given.efforts),
     streamUsage: given.streamUsage !== false,
-    toolChoiceAny: oneOf(given.toolChoiceAny, ["required", "any"]),
-    forcedChoice: oneOf(given.forcedChoice, ["always", "without_reasoning", "never"]),
+    toolChoiceAny: oneOf(given.toolChoiceAny, quirkWords.toolChoiceAny),
+    forcedChoice: oneOf(given.forcedChoice, quirkWords.forcedChoice),
     noneChoice: given.noneChoice !== false,
-    seedField: oneOf(given.seedField, ["seed", "random_seed"]),
+    seedField: oneOf(given.seedField, quirkWords.seedField),
     topK: given.topK === true,
     noAssistantLast: given.noAssistantLast === true,
     needsUser: given.needsUser === true,
     bridgeToolUser: given.bridgeToolUser === true,
     alternate: given.alternate === true,
     toolImages: given.toolImages === true,
-    audioFormats: given.audioFormats === undefined ? ["wav", "mp3"] : textsIn(given.audioFormats),
+    audioFormats: textsIn(given.audioFormats ?? ["wav", "mp3"]),
     audioUrls: given.audioUrls === true,
     lostAudio: textsIn(given.lostAudio),
     audioExpiredAt: typeof given.audioExpiredAt === "number" ? given.audioExpiredAt : 0,
-    videos: oneOf(given.videos, ["none", "video_url", "file"]),
+    videos: oneOf(given.videos, quirkWords.videos),
     maxTools: typeof given.maxTools === "number" ? given.maxTools : 128,
     longestDescription: countIn(given.longestDescription) ?? 0,
     toolsWithHistory: given.toolsWithHistory === true,
-    thinkTags: oneOf(given.thinkTags, ["none", "leading", "starts_inside", "nova"]),
+    thinkTags: oneOf(given.thinkTags, quirkWords.thinkTags),
     endTokens: given.endTokens === true,
     harmony: given.harmony === true,
     breakTokens: given.breakTokens === true,

@@ -155,8 +155,11 @@ export const watchCases: (readonly [name: string, body: Body])[] = [
       const reading = (async () => {
         for await (const record of reader) if (got.push(record) === 6) break;
       })();
-      for (let seq = 3; seq < 7; seq += 2) await journal.append("a", seq, sampleRecords(seq, 2));
-      await reading;
+      const writing = (async () => {
+        for (let seq = 3; seq < 7; seq += 2) await journal.append("a", seq, sampleRecords(seq, 2));
+      })();
+      // What goes wrong with one is not to be left unheard while the other is waited for.
+      await Promise.all([reading, writing]);
       mustBe(got, sampleRecords(1, 6), "what the follower got");
     },
   ],

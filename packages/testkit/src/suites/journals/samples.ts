@@ -104,19 +104,25 @@ export function sameRecords(got: readonly LogRecord[], wanted: readonly LogRecor
   );
 }
 
-/** It throws or rejects with an error of that kind, and the message holds `naming`. */
+/**
+ * It throws or rejects with an error of that kind, and the message holds `naming`.
+ * @param what was attempted, in words, where a check attempts several things
+ */
 export async function refused(
   attempt: () => unknown,
   naming: string,
   kind: ErrorKind = "invalid_request",
+  what?: string,
 ): Promise<void> {
   const needed = `a RondoError of kind ${kind} whose message names ${naming}`;
   const trying = async (): Promise<unknown> => attempt();
-  const thrown = await whatRejected(trying(), `nothing was refused; needed is ${needed}`);
-  ok(thrown instanceof RondoError, `it was refused with ${String(thrown)}; needed is ${needed}`);
+  const nothing = what === undefined ? "nothing was refused" : `${what} was not refused`;
+  const thrown = await whatRejected(trying(), `${nothing}; needed is ${needed}`);
+  const it = what ?? "it";
+  ok(thrown instanceof RondoError, `${it} was refused with ${String(thrown)}; needed is ${needed}`);
   ok(
     thrown.kind === kind,
-    `it was refused with an error of kind ${thrown.kind} (${thrown.message}); needed is ${needed}`,
+    `${it} was refused with an error of kind ${thrown.kind} (${thrown.message}); needed is ${needed}`,
   );
   ok(
     thrown.message.includes(naming),

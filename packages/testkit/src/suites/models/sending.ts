@@ -1,14 +1,64 @@
 // The room of what a model sends: all of a conversation, as it was, and the same bytes for the same.
 
 import { deepStrictEqual, match, ok } from "node:assert/strict";
-import { callsOf, textOf, userText } from "@rondo/core";
+import { callsOf, type ModelRequest, RondoError, textOf, type UserMessage, userText } from "@rondo/core";
 import { frozen } from "@rondo/core/driving";
 import { call, say } from "../../scripted/turns.ts";
 import { commonLength } from "../../text.ts";
 import { mustBe } from "../check.ts";
-import { ask, type Demand, longer, requestOf, sameAsDeltas } from "./asking.ts";
+import { ask, type Demand, longer, type ModelLack, requestOf, type Stand, sameAsDeltas } from "./asking.ts";
+
+const plain = "user-words";
+const pictured: UserMessage = {
+  role: "user",
+  content: [
+    { type: "text", text: plain },
+    { type: "file", mediaType: "image/png", data: "iVBORw0KGgo=" },
+  ],
+};
+
+/** What a request may have beside its texts. */
+const besides: readonly (readonly [
+  what: string,
+  needs: readonly ModelLack[],
+  change: (request: ModelRequest) => Partial<ModelRequest>,
+])[] = [
+  ["the output limit", [], ({ settings }) => ({ settings: { ...settings, maxOutputTokens: 499 } })],
+  ["the temperature", [], ({ settings }) => ({ settings: { ...settings, temperature: 0.25 } })],
+  ["that no tool may be called", ["tools"], () => ({ toolChoice: "none" })],
+  ["a file", [], () => ({ messages: [pictured] })],
+];
+
+/** Whether a request went out otherwise than the one before, or somebody was told that something of it does not. */
+async function saidOrSent(stand: Stand, request: ModelRequest): Promise<boolean> {
+  const before = stand.open.sent?.().at(-1);
+  const warned = await ask(stand, undefined, undefined, request).then(
+    ({ events }) => events.some(({ type }) => type === "warning"),
+    (thrown: unknown) => {
+      if (thrown instanceof RondoError) return true;
+      throw thrown;
+    },
+  );
+  return warned || stand.open.sent?.().at(-1) !== before;
+}
 
 export const sending: readonly Demand[] = [
+  ...besides.map(
+    ([what, needs, change]): Demand => ({
+      name: `${what} goes out, or a warning says that it does not`,
+      needs,
+      script: [say("one"), say("two")],
+      async body(stand) {
+        if (stand.open.sent === undefined) return;
+        const request = requestOf([userText(plain)], stand.lacks);
+        await ask(stand, undefined, undefined, request);
+        ok(
+          await saidOrSent(stand, { ...request, ...change(request) }),
+          `the request with it is the same as the one without it: send it, or emit { type: "warning", code, message } that says what was left out`,
+        );
+      },
+    }),
+  ),
   {
     name: "it leaves the request as it was",
     script: [say("done"), say("again")],
