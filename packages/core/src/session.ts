@@ -7,7 +7,7 @@
 import { checkGiven } from "./checks.ts";
 import type { ContextAccount } from "./context/window-usage.ts";
 import { knownAcrossCopies } from "./copies.ts";
-import type { CallView, Listener } from "./events.ts";
+import type { CallView, Listener, RondoEvent } from "./events.ts";
 import { type Input, readInput } from "./input.ts";
 import { checkSessionId } from "./journal/checks.ts";
 import { type FollowOptions, follow } from "./journal/follow.ts";
@@ -120,6 +120,14 @@ export class Session<Output = unknown> {
   /** What fills the context window now, in tokens by source: the provider's last count, and an estimate of what is newer. */
   context(): ContextAccount {
     return accountOf(this.state, this.#parts.resolved.rules);
+  }
+
+  /**
+   * What has been emitted of the step whose answer is awaited, for whoever comes later: its `step_start`, and one delta for each
+   * text, thought and call so far. With `subscribe` at the same moment nothing is missed. Empty: no answer is awaited.
+   */
+  get arriving(): RondoEvent[] {
+    return this.#driving.arriving;
   }
 
   /** The folded state, for debugging and tests. */

@@ -38,6 +38,8 @@ export interface Audience {
   shown: boolean;
   /** The ids of calls in events. */
   readonly ids: ToldIds;
+  /** The events so far, the deltas of a part joined. Set when the call begins. */
+  told?: () => RondoEvent[];
 }
 
 /**
@@ -57,6 +59,7 @@ export function think(
 ): Promise<AssistantMessage> {
   const clocks = { ...caller.clocks, ...model.clocks };
   const heard: Heard = new Map();
+  if (audience !== undefined) audience.told = () => toldOf(heard, audience.step);
   const startedAt = clock.now();
   // The host's clock: it is cheap enough to be read at each delta.
   const host = hostOf(clock);
@@ -137,7 +140,9 @@ export function think(
         const id = ids.of(event);
         if (id === undefined) return;
         audience.shown = true;
-        audience.tell({ type, step, index, id, name, delta: ids.waited + delta });
+        const piece = ids.waited + delta;
+        hearCall(heard, { type, index, id, name, pieces: [piece] });
+        audience.tell({ type, step, index, id, name, delta: piece });
       }
     };
     const io = {
@@ -201,14 +206,42 @@ interface HeardPart extends Coming {
   readonly pieces: string[];
 }
 
-/** By type and index, in the order they began. An answer may have very many parts. */
-type Heard = Map<string, HeardPart>;
+/** What was shown so far of a call. */
+interface HeardCall {
+  readonly type: "tool_args_delta";
+  readonly index: number;
+  readonly id: string;
+  name: string;
+  readonly pieces: string[];
+}
+
+/** By type and index, calls by their ids, in the order they began. An answer may have very many parts. */
+type Heard = Map<string, HeardPart | HeardCall>;
+
+function hearCall(heard: Heard, call: HeardCall): void {
+  const place = `${call.type} ${call.id}`;
+  const known = heard.get(place);
+  if (known?.type !== "tool_args_delta") heard.set(place, call);
+  else {
+    known.name = call.name;
+    known.pieces.push(...call.pieces);
+  }
+}
+
+/** The events that told of it, the deltas of a part joined. */
+const toldOf = (heard: Heard, step: number): RondoEvent[] =>
+  [...heard.values()].map((part): RondoEvent => {
+    const { index, pieces } = part;
+    const text = pieces.join("");
+    if (part.type !== "tool_args_delta") return { type: part.type, step, index, text };
+    return { type: part.type, step, index, id: part.id, name: part.name, delta: text };
+  });
 
 /** Where a part is kept. */
 function openedIn(heard: Heard, type: HeardPart["type"], index: number): HeardPart {
   const place = `${type} ${index}`;
   const known = heard.get(place);
-  if (known !== undefined) return known;
+  if (known !== undefined && known.type !== "tool_args_delta") return known;
   const opened: HeardPart = { type, index, pieces: [], unheard: 0 };
   heard.set(place, opened);
   return opened;
