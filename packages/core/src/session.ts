@@ -242,9 +242,9 @@ export class Session<Output = unknown> {
   /**
    * Tells the session something, whatever it is doing: the message starts a run, or goes into the active one. If calls wait for a
    * person, it takes the place of the answer: they are denied, or a question is answered with it.
-   * Resolves when the run that reads it has ended or parked; earlier, if the session is drained or the run asks for an approval before it reads it.
+   * Resolves when the run that reads it has ended or parked; earlier, if the session is drained, the run asks for an approval before it reads it, or another process drives it.
    * @param id default: a new one; a second message with the same id is dropped
-   * @throws RondoError `conflict` while another process drives the session: if its journal took the message, that process reads it
+   * @throws RondoError `conflict` if the journal did not take the message because another process holds the session
    */
   async tell(message: Said, id?: string): Promise<RunResult<Output>> {
     return this.#messages.tell(this, message, id);
