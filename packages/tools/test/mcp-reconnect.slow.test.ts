@@ -189,6 +189,19 @@ describe("a server that no longer knows the session", () => {
       (_: unknown, response: ServerResponse) => response.writeHead(504).end("late"),
       /late \(HTTP 504\);.*unknown$/,
     ],
+    ...[500, 503, 520].map(
+      (status) =>
+        [
+          `fails with HTTP ${status}`,
+          (_: unknown, response: ServerResponse) => response.writeHead(status).end("failed"),
+          new RegExp(`failed \\(HTTP ${status}\\);.*unknown$`),
+        ] as const,
+    ),
+    [
+      "does not have what the call needs",
+      (_: unknown, response: ServerResponse) => response.writeHead(501).end("not here"),
+      /not here \(HTTP 501\)$/,
+    ],
     [
       "is behind a gateway that refuses",
       (_: unknown, response: ServerResponse) => response.writeHead(429).end("slower"),
