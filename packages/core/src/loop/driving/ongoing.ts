@@ -18,17 +18,9 @@ import { abandonedResult, unstartedResult } from "../deciding/closing.ts";
 import { placeOf } from "../folding/same-model.ts";
 import { offeredTools } from "../offered-tools.ts";
 import type { CallKey, CallResult, Fact } from "../records.ts";
-import {
-  type Call,
-  callIn,
-  isOpen,
-  isThinking,
-  type Run,
-  type RunState,
-  type State,
-  withRun,
-} from "../state.ts";
+import { type Call, callIn, isThinking, type Run, type RunState, type State, withRun } from "../state.ts";
 import { act, checkCalls, type Failures, whyGone } from "./act.ts";
+import { type AwaitedAnswer, arrivingIn } from "./arriving.ts";
 import { type Answered, askHook, askKey } from "./ask-hooks.ts";
 import { type Capping, cappingOf } from "./capping.ts";
 import { Children } from "./children.ts";
@@ -40,7 +32,7 @@ import { ModelCall } from "./model-call.ts";
 import { type Ask, PendingCallbacks } from "./pending-callbacks.ts";
 import { reconcileCall } from "./reconcile.ts";
 import type { Shell } from "./shell.ts";
-import { type Audience, think } from "./think.ts";
+import { think } from "./think.ts";
 import { endsOver } from "./thrown.ts";
 import { ToldIds } from "./told-ids.ts";
 import { noticing, toolContext } from "./tool-context.ts";
@@ -58,8 +50,7 @@ export class OngoingWork {
   readonly #shell: Shell;
   readonly #driving: Driving;
   readonly #modelCall = new ModelCall();
-  /** The last model call for an answer, as the run has it, and who hears it. */
-  #answer: { call: Run["call"]; audience: Audience } | undefined;
+  #answer: AwaitedAnswer | undefined;
   readonly #toolCalls = new Map<CallKey, AbortController>();
   /** Calls whose tools have read their `signal`: they may react to an abort, and so are waited for. */
   readonly #listening = new WeakSet<AbortController>();
@@ -77,12 +68,9 @@ export class OngoingWork {
     this.children = new Children(shell, driving);
   }
 
-  /** The events of the step whose answer is awaited, the deltas of a part joined. None: no answer is. */
+  /** The events so far of the step whose answer is awaited. */
   get arriving(): RondoEvent[] {
-    const { run } = this.#driving.state();
-    if (!isOpen(run) || run.stepBegun !== true || run.turn !== undefined) return [];
-    const deltas = this.#answer?.call === run.call ? this.#answer?.audience.told?.() : undefined;
-    return [{ type: "step_start", step: run.steps + 1 }, ...(deltas ?? [])];
+    return arrivingIn(this.#driving.state(), this.#answer);
   }
 
   /** Whether a question has not been answered. */
@@ -129,13 +117,7 @@ export class OngoingWork {
       return;
     }
     const ids = new ToldIds(state.ids, state.seq);
-    const audience: Audience = {
-      step: action.step,
-      isThere: true,
-      tell: this.#driving.tell,
-      shown: false,
-      ids,
-    };
+    const audience = { step: action.step, isThere: true, tell: this.#driving.tell, shown: false, ids };
     this.#answer = { call: run.call, audience };
     const { controller, came } = this.#modelCall.begins(this.#poster(), audience);
     const offered = offeredTools(state);

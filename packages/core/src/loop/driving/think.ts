@@ -38,8 +38,8 @@ export interface Audience {
   shown: boolean;
   /** The ids of calls in events. */
   readonly ids: ToldIds;
-  /** The events so far, the deltas of a part joined. Set when the call begins. */
-  told?: () => RondoEvent[];
+  /** What has arrived so far. Set when the call begins. */
+  heard?: Heard;
 }
 
 /**
@@ -59,7 +59,7 @@ export function think(
 ): Promise<AssistantMessage> {
   const clocks = { ...caller.clocks, ...model.clocks };
   const heard: Heard = new Map();
-  if (audience !== undefined) audience.told = () => toldOf(heard, audience.step);
+  if (audience !== undefined) audience.heard = heard;
   const startedAt = clock.now();
   // The host's clock: it is cheap enough to be read at each delta.
   const host = hostOf(clock);
@@ -228,9 +228,9 @@ function hearCall(heard: Heard, call: HeardCall): void {
   }
 }
 
-/** The events that told of it, the deltas of a part joined. */
-const toldOf = (heard: Heard, step: number): RondoEvent[] =>
-  [...heard.values()].map((part): RondoEvent => {
+/** The events that told of what has arrived so far, the deltas of a part joined. */
+export const toldOf = ({ heard, step }: Audience): RondoEvent[] =>
+  [...(heard?.values() ?? [])].map((part): RondoEvent => {
     const { index, pieces } = part;
     const text = pieces.join("");
     if (part.type !== "tool_args_delta") return { type: part.type, step, index, text };
