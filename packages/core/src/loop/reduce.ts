@@ -93,7 +93,7 @@ function fold(state: State, record: LogRecord, last: number): State {
       const asks = record.mode === "output" ? record.message : undefined;
       const next = { ...state, run: changeMode(run, record) };
       if (asks === undefined) return next;
-      return { ...next, ...saying(state, [asks]), asked: [...(state.asked ?? []), asks] };
+      return { ...next, ...saying(state, [asks]), asked: [...state.asked, asks] };
     }
     case "model_started":
       return {
@@ -193,6 +193,7 @@ function startRun(state: State, record: RecordOf<"run_started">): State {
     options,
     ids,
     ...saying(state, record.input, base),
+    asked: record.history === undefined ? state.asked : [],
     counted: record.history === undefined ? state.counted : undefined,
     rewritten: record.history === undefined ? state.rewritten : ["a history of its own"],
     ...(state.run === undefined ? {} : { spentBefore: spentInSession(state) }),

@@ -259,8 +259,8 @@ export interface State {
   readonly outputs: Log<string>;
   /** The history contains a ref to a kept text: from then on the reader tools are offered. */
   readonly readable?: true;
-  /** The messages of the history with which the loop asked for a typed output: nobody said them. Absent: there are none. */
-  readonly asked?: readonly Message[];
+  /** The messages of the history with which the loop asked for a typed output: nobody said them. */
+  readonly asked: readonly Message[];
   /** Names of the tools that results have offered, in that order. Absent: there are none. */
   readonly offered?: readonly string[];
   /** Abandoned sub-agents: their calls have results, but they have not ended. Absent: there are none. */
@@ -274,6 +274,7 @@ export const emptyState: State = {
   now: 0,
   history: Log.of<Message>(),
   said: 0,
+  asked: [],
   changedSeq: 0,
   ids: Names.empty(),
   inbox: [],

@@ -181,6 +181,18 @@ describe("a compaction", () => {
     expect(texts.some((text) => text.startsWith("[rondo.compaction]"))).toBe(true);
   });
 
+  test("knows nothing any more of what the loop asked in a history that was cleared or replaced", async () => {
+    const model = asModel(({ outputSchema }) => say(outputSchema === undefined ? "Hm." : '{"n":1}'));
+    const output = { type: "object", properties: { n: { type: "integer" } }, required: ["n"] } as const;
+    const { session } = await opened({ model, ...base(), output, outputRequest: "stored" });
+    await session.send("A task.");
+    expect(session.state.asked).toHaveLength(1);
+    await session.clear();
+    expect(session.state.asked).toEqual([]);
+    for (let run = 0; run < 3; run += 1) await session.send([...session.messages, user("Again.")]);
+    expect(session.state.asked).toHaveLength(1);
+  });
+
   test("can be requested during a run, before the next model call", async () => {
     const gate = deferred();
     const model = asModel(worker(3));

@@ -184,9 +184,16 @@ function planOf(state: RunState, rules: Rules): CompactionPlan | undefined {
   const { history } = state;
   if (settings === undefined) return undefined;
   const facts = planFacts(state, rules, settings);
-  const { window, used, overhead, summariserWindow, asked = [] } = facts;
+  const { window, used, overhead, summariserWindow } = facts;
   const known = plansOf(state.options)(history);
-  const key = [isForced(state.run.compacting), window, used, overhead, summariserWindow, asked.length].join();
+  const key = [
+    isForced(state.run.compacting),
+    window,
+    used,
+    overhead,
+    summariserWindow,
+    state.asked.length,
+  ].join();
   if (!known.has(key)) known.set(key, planCompaction(history, settings, facts));
   return known.get(key);
 }
@@ -231,10 +238,5 @@ function planFacts(state: RunState, rules: Rules, settings: CompactionSettings):
     ? Number.POSITIVE_INFINITY
     : (summariserWindow(state) ?? (window === undefined ? guessedWindow(size, forced, settings) : undefined));
   const reads = narrowed === 0 ? told : Math.ceil(Math.min(told ?? facts.window, size) / 2 ** narrowed);
-  const { asked } = state;
-  return {
-    ...facts,
-    ...(reads === undefined ? {} : { summariserWindow: reads }),
-    ...(asked === undefined ? {} : { asked }),
-  };
+  return { ...facts, asked: state.asked, ...(reads === undefined ? {} : { summariserWindow: reads }) };
 }

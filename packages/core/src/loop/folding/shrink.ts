@@ -26,11 +26,11 @@ function rewritten(state: State, run: Run, history: readonly Message[], by: stri
   return {
     ...state,
     history: Log.of(history),
+    asked: state.asked.filter((one) => history.includes(one)),
     counted: undefined,
     rewritten: state.rewritten.includes(by) ? state.rewritten : [...state.rewritten, by],
     run: { ...run, reduced },
     ...(state.outputs.length === 0 ? {} : { readable: true as const }),
-    ...(state.asked === undefined ? {} : { asked: state.asked.filter((one) => history.includes(one)) }),
   };
 }
 
