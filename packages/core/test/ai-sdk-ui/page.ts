@@ -36,8 +36,18 @@ class PageState implements ChatState<UIMessage> {
 }
 
 export class Page extends AbstractChat<UIMessage> {
+  /** The tools of the calls that it was given to run, if they are its own. */
+  readonly called: readonly string[];
+
   constructor(api: string, id = "chat", messages: UIMessage[] = []) {
-    super({ id, transport: new DefaultChatTransport({ api }), state: new PageState(messages) });
+    const called: string[] = [];
+    super({
+      id,
+      transport: new DefaultChatTransport({ api }),
+      state: new PageState(messages),
+      onToolCall: ({ toolCall }) => void called.push(toolCall.toolName),
+    });
+    this.called = called;
   }
 
   /** The last message in short. */

@@ -135,6 +135,26 @@ describe("a page that is loaded again during a run", () => {
     },
   );
 
+  test("is given a call that runs once, and none that is over", async () => {
+    const { turns, tools, release, reached } = stopping();
+    const { api, session, watched } = await serve(turns, tools, { outlivesPage: true });
+    const page = new Page(api);
+    const sent = page.sendMessage(weather());
+    await reached("while a tool runs");
+    const again = await loadedAgain(api, await session());
+    const resumed = again.resumeStream();
+    await watched();
+    await expect.poll(() => again.shown.at(-1)).toBe(moments["while a tool runs"]);
+    await reached("in the last text");
+    const last = await loadedAgain(api, await session());
+    await expect.poll(() => page.shown.at(-1)).toBe(moments["in the last text"]);
+    const lastResumed = last.resumeStream();
+    await expect.poll(() => last.shown.at(-1)).toBe(moments["in the last text"]);
+    release();
+    await Promise.all([sent, resumed, lastResumed]);
+    expect([page, again, last].map(({ called }) => called)).toEqual([["look"], ["look"], []]);
+  });
+
   test("is told that nothing is going on, or only waits for its user", async () => {
     const refund = echo("refund", { permission: "ask", effect: "write" });
     const { api, session } = await serve([say("Hello."), call("refund")], [refund], { outlivesPage: true });

@@ -7,7 +7,7 @@ import type { ErrorData } from "../../errors.ts";
 import type { CallView, Listener, RondoEvent } from "../../events.ts";
 import type { AssistantMessage, Json, Part } from "../../message.ts";
 import { fileOf, outputOf, textIn } from "./parts.ts";
-import type { UiChunk } from "./shapes.ts";
+import type { UiChunk, UiPart } from "./shapes.ts";
 
 export interface UiChunksOptions {
   /** The AI SDK's major version on the page. 6 cannot take back what was shown of a discarded answer, and shows no steering. Default: 7. */
@@ -22,8 +22,18 @@ export interface UiChunksOptions {
 
 /** A listener (`session.subscribe`) that writes each event as chunks of a message. The chunks `start` and `finish` are not among them. */
 export function uiChunks(write: (chunk: UiChunk) => void, options: UiChunksOptions = {}): Listener {
+  return chunksAfter([], write, options);
+}
+
+/** {@link uiChunks} that go on with a message. @param parts what it shows already: a page is given a call that it shows once */
+export function chunksAfter(
+  parts: readonly UiPart[],
+  write: (chunk: UiChunk) => void,
+  options: UiChunksOptions,
+): Listener {
   const { version = 7, errorText = kindOf, clientTools = [], pending = [] } = options;
-  const chunks = new Chunks(write, { version, errorText, clientTools, pending });
+  const calls = parts.flatMap((part) => ("toolCallId" in part ? [part.toolCallId] : []));
+  const chunks = new Chunks(write, { version, errorText, clientTools, pending }, calls);
   return (event) => chunks.hear(event);
 }
 
@@ -47,11 +57,11 @@ class Chunks {
   #isOwnStep = false;
   #sources = 0;
 
-  constructor(write: (chunk: UiChunk) => void, options: Required<UiChunksOptions>) {
+  constructor(write: (chunk: UiChunk) => void, options: Required<UiChunksOptions>, calls: readonly string[]) {
     this.#write = write;
     this.#options = options;
     const ids = options.pending.map(({ id }) => id);
-    this.#shown = new Set(ids);
+    this.#shown = new Set([...calls, ...ids]);
     this.#asked = new Set(ids);
   }
 

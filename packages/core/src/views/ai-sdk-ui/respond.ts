@@ -5,7 +5,7 @@ import type { Listener, RondoEvent } from "../../events.ts";
 import type { Json } from "../../message.ts";
 import type { RunResult } from "../../result.ts";
 import type { Session } from "../../session.ts";
-import { kindOf, type UiChunksOptions, uiChunks } from "./chunks.ts";
+import { chunksAfter, kindOf, type UiChunksOptions, uiChunks } from "./chunks.ts";
 import { answerId, uiMessages } from "./messages.ts";
 import { chunksOf } from "./replayed.ts";
 import type { Posted, UiChunk } from "./shapes.ts";
@@ -84,7 +84,7 @@ export function uiResume<Output>(session: Session<Output>, options: UiResumeOpti
       for (const chunk of chunksOf(parts)) write(chunk);
       if (!isActive) return session.result;
       const told = { ...(errorText && { errorText }), ...(clientTools && { clientTools }) };
-      const hear = uiChunks(write, { ...told, pending: session.pending });
+      const hear = chunksAfter(parts, write, { ...told, pending: session.pending });
       for (const event of session.arriving) hear(event);
       stop = session.subscribe(hear);
       return session.resume().finally(stop);
