@@ -155,6 +155,20 @@ describe("a page that is loaded again during a run", () => {
     expect([page, again, last].map(({ called }) => called)).toEqual([["look"], ["look"], []]);
   });
 
+  test("and posts a message to the run is answered at once, before anything has come of it", async () => {
+    const { turns, tools, release, reached } = stopping();
+    const { api } = await serve(turns, tools, { outlivesPage: true });
+    const sent = new Page(api).sendMessage(weather());
+    await reached("while a tool runs");
+    const message = { id: "m2", role: "user", parts: [{ type: "text", text: "And tomorrow?" }] };
+    const body = JSON.stringify({ id: "chat", messages: [message] });
+    // Resolves with the head of the response.
+    const response = await fetch(api, { method: "POST", body });
+    release();
+    expect(await response.text()).toMatch(/ all day.*data: \[DONE\]/s);
+    await sent;
+  });
+
   test("is told that nothing is going on, or only waits for its user", async () => {
     const refund = echo("refund", { permission: "ask", effect: "write" });
     const { api, session } = await serve([say("Hello."), call("refund")], [refund], { outlivesPage: true });

@@ -133,6 +133,8 @@ function responseOf<Output>(
         }
         send(JSON.stringify(chunk));
       };
+      // Many servers send a response's head with the first of its body, and proxies wait for it: a comment, which a page passes over.
+      controller.enqueue(":\n\n");
       signal?.addEventListener("abort", left, { once: true });
       try {
         signal?.throwIfAborted();
