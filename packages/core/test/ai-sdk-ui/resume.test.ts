@@ -169,6 +169,40 @@ describe("a page that is loaded again during a run", () => {
     await sent;
   });
 
+  test("and posts a message to the run shows what came after it, in one message, also if it loses its connection", async () => {
+    const { turns, tools, release, reached } = stopping();
+    const { api, session, lose, watched } = await serve(turns, tools, { outlivesPage: true });
+    const sent = new Page(api).sendMessage(weather());
+    await reached("while a tool runs");
+    const again = await loadedAgain(api, await session());
+    const told = again.sendMessage({ text: "And tomorrow?" });
+    await expect.poll(async () => (await session()).queued.length).toBe(1);
+    await reached("in the last text");
+    await expect.poll(() => again.shown).toEqual(["step-start", moments["in the last text"]]);
+    lose();
+    await Promise.all([sent, told]);
+    const resumed = again.resumeStream();
+    await watched();
+    release();
+    await resumed;
+    expect(again.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user", "assistant"]);
+    expect(again.shown).toEqual((await loadedAgain(api, await session())).shown);
+  });
+
+  test("and posts a message to a run that asks for an approval before it reads that has its buttons", async () => {
+    const refund = echo("refund", { permission: "ask", effect: "write" });
+    const held = hold(call("refund"));
+    const { api, session } = await serve([held], [refund], { outlivesPage: true });
+    const sent = new Page(api).sendMessage(weather());
+    await held.reached;
+    const again = await loadedAgain(api, await session());
+    const told = again.sendMessage({ text: "My money!" });
+    await expect.poll(async () => (await session()).queued.length).toBe(1);
+    held.release();
+    await Promise.all([sent, told]);
+    expect(again.shown).toEqual(["tool-refund approval-requested"]);
+  });
+
   test("is told that nothing is going on, or only waits for its user", async () => {
     const refund = echo("refund", { permission: "ask", effect: "write" });
     const { api, session } = await serve([say("Hello."), call("refund")], [refund], { outlivesPage: true });

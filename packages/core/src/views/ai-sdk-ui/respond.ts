@@ -162,9 +162,15 @@ function isNewIn(event: RondoEvent, { messages }: Posted): boolean {
   return event.type === "message_delivered" && event.id === last.id;
 }
 
+const beginnings: ReadonlySet<RondoEvent["type"]> = new Set<RondoEvent["type"]>([
+  "run_start",
+  "approval_request",
+  "answer_request",
+]);
+
 /** Hears what belongs to the message that the page shows next. */
 function listener<Output>(
-  { pending }: Session<Output>,
+  { pending, status }: Session<Output>,
   posted: Posted,
   options: UiChunksOptions,
   write: (chunk: UiChunk) => void,
@@ -174,9 +180,10 @@ function listener<Output>(
   const isNew = last?.role === "user";
   const above = new Set(isNew ? pending.map(({ id }) => id) : []);
   const hear = uiChunks(write, { ...options, pending: isNew ? [] : pending });
-  let hasBegun = !isRewrite(posted);
+  // What the active run does before it reads the message is shown further up as well, unless it asks for something.
+  let hasBegun = !isRewrite(posted) && !(isNew && status === "running");
   return (event) => {
-    hasBegun ||= event.type === "run_start";
+    hasBegun ||= beginnings.has(event.type) || isNewIn(event, posted);
     const isAbove = "call" in event && above.has(event.call.id);
     // The page has its own message already.
     const isOwn = event.type === "message_delivered" && event.id === last?.id;
