@@ -165,7 +165,7 @@ describe("a page that is loaded again during a run", () => {
     // Resolves with the head of the response.
     const response = await fetch(api, { method: "POST", body });
     release();
-    expect(await response.text()).toMatch(/ all day.*data: \[DONE\]/s);
+    expect(await response.text()).toContain('{"type":"start","messageId":"2.answer"}');
     await sent;
   });
 
@@ -201,6 +201,39 @@ describe("a page that is loaded again during a run", () => {
     held.release();
     await Promise.all([sent, told]);
     expect(again.shown).toEqual(["tool-refund approval-requested"]);
+  });
+
+  test("shows the sources of what was said before, and of what is said since", async () => {
+    const cited = (text: string, ...urls: string[]) =>
+      part({ type: "text", text, citations: urls.map((url) => ({ url, title: url.slice(-1) })) });
+    const held = hold();
+    const { api, session, watched } = await serve(
+      [
+        [cited("It rains.", "https://w.example/a", "https://w.example/b"), call("look")],
+        [held, cited("Still.", "https://w.example/c")],
+      ],
+      [echo("look")],
+      { outlivesPage: true },
+    );
+    const page = new Page(api);
+    const sent = page.sendMessage(weather());
+    await held.reached;
+    const again = await loadedAgain(api, await session());
+    const resumed = again.resumeStream();
+    await watched();
+    held.release();
+    await Promise.all([sent, resumed]);
+    const last = await loadedAgain(api, await session());
+    const sources = [page, again, last].map(({ messages }) =>
+      messages.flatMap(({ parts }) => parts.filter(({ type }) => type === "source-url")),
+    );
+    expect(sources[0]).toMatchObject([
+      { sourceId: "source 1", url: "https://w.example/a", title: "a" },
+      { sourceId: "source 2", url: "https://w.example/b" },
+      { sourceId: "source 3", url: "https://w.example/c" },
+    ]);
+    expect(sources[1]).toEqual(sources[0]);
+    expect(sources[2]).toEqual(sources[0]);
   });
 
   test("is told that nothing is going on, or only waits for its user", async () => {

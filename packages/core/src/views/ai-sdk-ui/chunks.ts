@@ -6,7 +6,7 @@
 import type { ErrorData } from "../../errors.ts";
 import type { CallView, Listener, RondoEvent } from "../../events.ts";
 import type { AssistantMessage, Json, Part } from "../../message.ts";
-import { fileOf, outputOf, textIn } from "./parts.ts";
+import { fileOf, outputOf, sourcesIn, sourcesOf, textIn } from "./parts.ts";
 import type { UiChunk, UiPart } from "./shapes.ts";
 
 export interface UiChunksOptions {
@@ -32,8 +32,7 @@ export function chunksAfter(
   options: UiChunksOptions,
 ): Listener {
   const { version = 7, errorText = kindOf, clientTools = [], pending = [] } = options;
-  const calls = parts.flatMap((part) => ("toolCallId" in part ? [part.toolCallId] : []));
-  const chunks = new Chunks(write, { version, errorText, clientTools, pending }, calls);
+  const chunks = new Chunks(write, { version, errorText, clientTools, pending }, parts);
   return (event) => chunks.hear(event);
 }
 
@@ -55,13 +54,16 @@ class Chunks {
   readonly #asked: Set<string>;
   /** The step on the page began in this stream: only then may it be reset. */
   #isOwnStep = false;
-  #sources = 0;
+  /** How many sources the message shows. */
+  #sources: number;
 
-  constructor(write: (chunk: UiChunk) => void, options: Required<UiChunksOptions>, calls: readonly string[]) {
+  constructor(write: (chunk: UiChunk) => void, options: Required<UiChunksOptions>, parts: readonly UiPart[]) {
     this.#write = write;
     this.#options = options;
     const ids = options.pending.map(({ id }) => id);
+    const calls = parts.flatMap((part) => ("toolCallId" in part ? [part.toolCallId] : []));
     this.#shown = new Set([...calls, ...ids]);
+    this.#sources = sourcesOf(parts);
     this.#asked = new Set(ids);
   }
 
@@ -161,9 +163,9 @@ class Chunks {
       const file = fileOf(part);
       if (file.type === "file") this.#write({ type: "file", mediaType: file.mediaType, url: file.url });
     }
-    for (const { url, title } of part.type === "text" ? sourcesIn(part.citations) : []) {
+    for (const source of part.type === "text" ? sourcesIn(part.citations, this.#sources) : []) {
       this.#sources += 1;
-      this.#write({ type: "source-url", sourceId: `source ${this.#sources}`, url, ...title });
+      this.#write(source);
     }
   }
 
@@ -223,14 +225,4 @@ class Chunks {
       this.#write({ type: "tool-input-error", toolCallId, toolName, input: {}, errorText: "discarded" });
     this.#arriving.clear();
   }
-}
-
-/** The pages among an answer's citations, each once. */
-function sourcesIn(citations: readonly Json[] = []): { url: string; title: { title?: string } }[] {
-  const found = new Map<string, { title?: string }>();
-  for (const citation of citations) {
-    const { url, uri = url, title } = { ...(citation as { url?: Json; uri?: Json; title?: Json }) };
-    if (typeof uri === "string") found.set(uri, typeof title === "string" ? { title } : {});
-  }
-  return [...found].map(([url, title]) => ({ url, title }));
 }

@@ -8,7 +8,7 @@ import type { CallView } from "../../events.ts";
 import type { Turn } from "../../loop/state.ts";
 import type { Message, Part, ToolCallPart, ToolMessage } from "../../message.ts";
 import type { Session } from "../../session.ts";
-import { fileOf, outputOf, textIn } from "./parts.ts";
+import { fileOf, outputOf, sourcesIn, sourcesOf, textIn } from "./parts.ts";
 import type { UiMessage, UiPart } from "./shapes.ts";
 
 /**
@@ -23,6 +23,7 @@ export function uiMessages(
   const asking = (call: CallView): UiPart[] => askingParts(call, options.clientTools ?? []);
   const shown: UiMessage[] = [];
   let said = state.said - messages.filter(({ role }) => role === "user").length;
+  let sources = 0;
   // An answer is not part of the conversation until all of its calls have results.
   const open = status === "idle" ? [] : turnOf(state.run?.turn);
   for (const message of [...messages, ...open]) {
@@ -30,13 +31,18 @@ export function uiMessages(
       said += 1;
       shown.push({ id: `${said}`, role: "user", parts: message.content.map(fileOf) });
     } else if (message.role === "assistant") {
-      const parts: UiPart[] = [
-        { type: "step-start" },
-        ...message.content.flatMap((part) => partsOf(part, pending, asking)),
-      ];
-      const last = shown.at(-1);
-      if (last?.role === "assistant") last.parts.push(...parts);
-      else shown.push({ id: answerId(said), role: "assistant", parts });
+      let last = shown.at(-1);
+      if (last?.role !== "assistant") {
+        last = { id: answerId(said), role: "assistant", parts: [] };
+        shown.push(last);
+        sources = 0;
+      }
+      last.parts.push({ type: "step-start" });
+      for (const part of message.content) {
+        const parts = partsOf(part, sources, pending, asking);
+        sources += sourcesOf(parts);
+        last.parts.push(...parts);
+      }
     } else if (message.role === "tool") answer(shown.at(-1)?.parts ?? [], message);
   }
   return shown;
@@ -53,9 +59,11 @@ function turnOf(turn: Turn | undefined): Message[] {
   return [turn.message, ...results];
 }
 
-function partsOf(part: Part, pending: readonly CallView[], asking: Asking): UiPart[] {
+/** @param sources how many sources the message has so far */
+function partsOf(part: Part, sources: number, pending: readonly CallView[], asking: Asking): UiPart[] {
   switch (part.type) {
     case "text":
+      return [{ type: "text", text: part.text }, ...sourcesIn(part.citations, sources)];
     case "refusal":
       return [{ type: "text", text: part.text }];
     case "reasoning":

@@ -21,6 +21,7 @@ function chunksOfPart(part: UiPart, id: string): UiChunk[] {
     case "file":
       return [{ type: "file", mediaType: part.mediaType, url: part.url }];
     case "data-question":
+    case "source-url":
       return [part];
     default:
       return [...chunksOfInput(part), ...chunksOfState(part)];

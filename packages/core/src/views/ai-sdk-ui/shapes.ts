@@ -9,7 +9,7 @@ export type UiChunk =
   | { type: "text-start" | "text-end" | "reasoning-start" | "reasoning-end"; id: string }
   | { type: "text-delta" | "reasoning-delta"; id: string; delta: string }
   | { type: "file"; mediaType: string; url: string }
-  | { type: "source-url"; sourceId: string; url: string; title?: string }
+  | UiSource
   | { type: "steering-message"; id: string; parts: (UiText | UiFile)[] }
   | { type: "tool-input-start"; toolCallId: string; toolName: string }
   | { type: "tool-input-delta"; toolCallId: string; inputTextDelta: string }
@@ -36,6 +36,15 @@ export interface UiFile {
   filename?: string;
 }
 
+/** A page that an answer cites. */
+export interface UiSource {
+  type: "source-url";
+  /** Unlike any other in the message. */
+  sourceId: string;
+  url: string;
+  title?: string;
+}
+
 interface UiCall {
   type: `tool-${string}`;
   toolCallId: string;
@@ -46,6 +55,7 @@ interface UiCall {
 export type UiPart =
   | UiText
   | UiFile
+  | UiSource
   | { type: "reasoning"; text: string }
   | { type: "step-start" }
   | { type: "data-question"; id: string; data: Json }
