@@ -1,4 +1,4 @@
-import { Agent, type LogRecord, memoryJournal, RondoError, subAgent, tool } from "@rondo/core";
+import { Agent, type LogRecord, memoryJournal, RondoError, type Rule, subAgent, tool } from "@rondo/core";
 import { badArgs, call, fail, say, scripted, usage } from "@rondo/testkit";
 import { describe, expect, it } from "vitest";
 import { exitCodeOf } from "../src/exit-codes.ts";
@@ -299,6 +299,24 @@ describe("a rendered run", () => {
       expect(text.slice(before.length - 1)).toContain(words);
     }
   });
+});
+
+it("a page names the rule that answered a call in place of starting it, and what it saw", async () => {
+  const journal = memoryJournal();
+  const once: Rule<boolean> = {
+    name: "once",
+    version: 1,
+    init: () => false,
+    fold: { tool_finished: () => true },
+    judgeStart: (done, { name }) =>
+      done ? { code: "denied", text: "Once is enough.", evidence: { tool: name } } : undefined,
+  };
+  const model = scripted([[call("look", { at: "a" }), call("look", { at: "b" })], [say("Done.")]]);
+  const agent = new Agent({ model, tools: [look], toolOrder: "sequential", rules: [once], journal });
+  await (await agent.open("s")).send("look twice");
+  const page = renderRun(journal.read("s") as LogRecord[]);
+  expect(page).toMatch(/result {5}\d+\.1 look, denied, error \(rule once: tool look\)/);
+  expect(page).not.toMatch(/\d+\.0 look.*rule once/);
 });
 
 describe("a page of a run that is over", () => {

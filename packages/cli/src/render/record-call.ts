@@ -6,7 +6,7 @@ import { contentText } from "../console/shorten.ts";
 import { cappedText } from "./context.ts";
 import { grantText } from "./grant.ts";
 import type { RunPage } from "./page.ts";
-import { amountsText, byText, called, doneText, type RecordOf, since } from "./record-words.ts";
+import { amountsText, because, byText, called, doneText, type RecordOf, since } from "./record-words.ts";
 
 export function toolStarted(record: RecordOf<"tool_started">, page: RunPage, before: State): void {
   const { at, child, idempotencyKey, reserved = {} } = record;
@@ -19,10 +19,11 @@ export function toolFinished(record: RecordOf<"tool_finished">, page: RunPage, b
   const { result } = record;
   const call = before.run?.turn?.calls.find((one) => one.key === record.call);
   const how = [result.code, result.isError ? "error" : undefined, doneText(result)].filter((one) => one);
+  const by = record.rule === undefined ? "" : because({ rule: record.rule, evidence: record.evidence ?? {} });
   page.fact(
     record.at,
     "result",
-    `${called(before, record.call)}${how.length === 0 ? "" : `, ${how.join(", ")}`}${since(call?.startedAt, record.at)}`,
+    `${called(before, record.call)}${how.length === 0 ? "" : `, ${how.join(", ")}`}${by}${since(call?.startedAt, record.at)}`,
     result.isError ? "red" : "cyan",
   );
   const capped = cappedText(result);

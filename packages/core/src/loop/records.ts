@@ -290,8 +290,8 @@ export type Fact =
     } & Because)
   /** `child`: the session of the sub-agent that is started or resumed; `reserved`: its share of what this run had left to spend. */
   | { type: "tool_started"; call: CallKey; idempotencyKey: string; child?: string; reserved?: Amounts }
-  /** `rule`: the rule that answered the call in place of starting it (`judgeStart`). */
-  | { type: "tool_finished"; call: CallKey; result: CallResult; rule?: string }
+  /** `rule`: the rule that answered the call in place of starting it (`judgeStart`), with what it saw. */
+  | ({ type: "tool_finished"; call: CallKey; result: CallResult } & Partial<Because>)
   /** The tool has begun, and waits for an answer (`waitForAnswer`): until then nothing of it runs. */
   | { type: "tool_waits"; call: CallKey; question: Json }
   /** Somebody answered the tool's question: it may go on (`resume`). */
