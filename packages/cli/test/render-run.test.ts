@@ -319,6 +319,15 @@ it("a page names the rule that answered a call in place of starting it, and what
   expect(page).not.toMatch(/\d+\.0 look.*rule once/);
 });
 
+it("a page says what a model's answer cost that came after it was given up", async () => {
+  const before = await records();
+  const usage = { inputTokens: 1_200, outputTokens: 30 };
+  const late = { type: "late_result", call: null, usage, seq: before.length, at: 0, rand: 0 } as const;
+  expect(renderRun([...before, late])).toContain(
+    "the model's answer came after it was given up; 1,200 tokens in, 30 out",
+  );
+});
+
 describe("a page of a run that is over", () => {
   const because = { rule: "a_rule", evidence: { seen: 3 } };
   /** As it goes on from the records of a real run. */

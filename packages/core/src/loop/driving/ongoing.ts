@@ -18,7 +18,16 @@ import { abandonedResult, unstartedResult } from "../deciding/closing.ts";
 import { placeOf } from "../folding/same-model.ts";
 import { offeredTools } from "../offered-tools.ts";
 import type { CallKey, CallResult, Fact } from "../records.ts";
-import { type Call, callIn, isThinking, type Run, type RunState, type State, withRun } from "../state.ts";
+import {
+  type Call,
+  callIn,
+  isThinking,
+  type Run,
+  type RunState,
+  type State,
+  summariserOf,
+  withRun,
+} from "../state.ts";
 import { act, checkCalls, type Failures, whyGone } from "./act.ts";
 import { type Answered, askHook, askKey } from "./ask-hooks.ts";
 import { type Capping, cappingOf } from "./capping.ts";
@@ -111,7 +120,11 @@ export class OngoingWork {
     }
     const ids = new ToldIds(state.ids, state.seq);
     const audience = { step: action.step, isThere: true, tell: this.#driving.tell, shown: false, ids };
-    const { controller, came } = this.#modelCall.begins(this.#poster(), audience);
+    const { controller, came } = this.#modelCall.begins(
+      this.#poster(),
+      options.models[action.model]?.facts.price,
+      audience,
+    );
     const offered = offeredTools(state);
     const listening = hearing(rules.list, state);
     const caller = { clocks: options.clocks, session };
@@ -142,7 +155,7 @@ export class OngoingWork {
       this.#driving.post({ type: "summary_failed", error: { kind: "aborted", message, retryable: false } });
       return;
     }
-    const { controller, came } = this.#modelCall.begins(this.#poster());
+    const { controller, came } = this.#modelCall.begins(this.#poster(), summariserOf(state)?.facts.price);
     think(model, request, controller, { clocks: options.clocks, session }, clock)
       .then((said) => came({ type: "summary_finished", message: answerFrom(model, said) }))
       .catch((thrown: unknown) => came({ type: "summary_failed", ...failureFrom(model, thrown) }));
