@@ -73,7 +73,7 @@ test("of one that returns late, what it cost is kept, by the price of its own mo
       [undefined, {}],
     ] as const) {
       const call = new ModelCall();
-      const { came } = call.begins(post, price);
+      const { came } = call.begins(post, { id: "m", origin: message.origin, facts: price ? { price } : {} });
       call.stop(why);
       came(outcome);
       expect(posted.pop()).toStrictEqual({ ...late, usage, ...usd });
@@ -82,7 +82,7 @@ test("of one that returns late, what it cost is kept, by the price of its own mo
 
 test("of one that returns late without saying what it cost, nothing is kept", () => {
   const call = new ModelCall();
-  const { came } = call.begins(post, { input: 2, output: 4 });
+  const { came } = call.begins(post, undefined);
   call.stop(why);
   came({ type: "model_finished", message: answerOf([{ type: "text", text: "so" }]), checks: [] });
   expect(posted).toStrictEqual([late]);
