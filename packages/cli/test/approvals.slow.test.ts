@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Agent, tool, waitForAnswer } from "@rondo/core";
 import { sqliteJournal } from "@rondo/journal";
@@ -38,6 +38,47 @@ describe("a run that waits for an approval", () => {
     const other = place();
     expect((await runWith(other, "writes", ["--allow", "write_file", "do it"])).code).toBe(0);
     expect(existsSync(join(other.root, "written.txt"))).toBe(true);
+  });
+
+  it.each([["--yes"], ["--allow", "run_command"]])(
+    "goes on in a chat with %s, which approves what waits as well, and says so",
+    async (...options) => {
+      const at = place();
+      const { id } = await parked(at, "touches");
+      const out = await rondo(at, ["chat", "--resume", id, ...options], { MIND: "touches" });
+      expect(out.code).toBe(0);
+      expect(out.stderr).toContain('approved in advance: run_command {"command":"touch touched.txt; pwd"}');
+      expect(existsSync(join(at.root, "touched.txt"))).toBe(true);
+    },
+  );
+
+  it("goes on in a fork with --yes, at once or when that is resumed", async () => {
+    const at = place();
+    const { id } = await parked(at, "touches");
+    const fork = await rondo(at, ["fork", id, "--yes"], { MIND: "touches" });
+    for (const words of [
+      ["fork", id, "--yes", "--go"],
+      ["resume", fork.stdout.trim()],
+    ]) {
+      rmSync(join(at.root, "touched.txt"), { force: true });
+      const out = await rondo(at, words, { MIND: "touches" });
+      expect([out.code, out.stderr]).toEqual([0, expect.stringContaining("approved in advance")]);
+      expect(existsSync(join(at.root, "touched.txt"))).toBe(true);
+    }
+  });
+
+  it("still waits in a chat that permits another tool, or denies its own", async () => {
+    const at = place();
+    const { id } = await parked(at, "touches");
+    for (const options of [
+      ["--allow", "write_file"],
+      ["--yes", "--deny", "run_command"],
+    ]) {
+      const out = await rondo(at, ["chat", "--resume", id, ...options], { MIND: "touches" });
+      expect(out.code).toBe(5);
+      expect(out.stderr).not.toContain("in advance");
+    }
+    expect(existsSync(join(at.root, "touched.txt"))).toBe(false);
   });
 
   it("goes on in the folder and with the model it was started with, wherever it is approved", async () => {

@@ -7,7 +7,7 @@
 import { checkGiven } from "./checks.ts";
 import type { ContextAccount } from "./context/window-usage.ts";
 import { knownAcrossCopies } from "./copies.ts";
-import type { CallView, Listener } from "./events.ts";
+import type { CallView, Listener, RondoEvent } from "./events.ts";
 import { type Input, readInput } from "./input.ts";
 import { checkSessionId } from "./journal/checks.ts";
 import { type FollowOptions, follow } from "./journal/follow.ts";
@@ -122,6 +122,14 @@ export class Session<Output = unknown> {
     return accountOf(this.state, this.#parts.resolved.rules);
   }
 
+  /**
+   * What has been emitted of the step whose answer is awaited, for whoever comes later: its `step_start`, and one delta for each
+   * text, thought and call so far. With `subscribe` at the same moment nothing is missed. Empty: no answer is awaited.
+   */
+  get arriving(): RondoEvent[] {
+    return this.#driving.arriving;
+  }
+
   /** The folded state, for debugging and tests. */
   get state(): State {
     return this.#driving.state;
@@ -234,9 +242,9 @@ export class Session<Output = unknown> {
   /**
    * Tells the session something, whatever it is doing: the message starts a run, or goes into the active one. If calls wait for a
    * person, it takes the place of the answer: they are denied, or a question is answered with it.
-   * Resolves when the run that reads it has ended or parked; earlier, if the session is drained or the run asks for an approval before it reads it.
+   * Resolves when the run that reads it has ended or parked; earlier, if the session is drained, the run asks for an approval before it reads it, or another process drives it.
    * @param id default: a new one; a second message with the same id is dropped
-   * @throws RondoError `conflict` while another process drives the session: if its journal took the message, that process reads it
+   * @throws RondoError `conflict` if the journal did not take the message because another process holds the session
    */
   async tell(message: Said, id?: string): Promise<RunResult<Output>> {
     return this.#messages.tell(this, message, id);

@@ -72,6 +72,10 @@ class Visit {
       const messages: UIMessage[] = uiMessages(await this.#served.session());
       const known = messages.length === 0 ? [] : await validateUIMessages({ messages });
       this.page = new Page(this.#served.api, "chat", known);
+      // What is sent again of the last message makes the same message.
+      const before = structuredClone(this.page.messages);
+      await this.page.resumeStream();
+      expect(this.page.messages).toMatchObject(before);
     } else if (own !== undefined && move === "regenerate") await page.regenerate();
     else if (own !== undefined) await page.sendMessage({ text, messageId: own.id });
   }
@@ -119,7 +123,7 @@ test("whatever is done on a page", async () => {
           const at = number++;
           return answers[(at < 12 && planned[at % planned.length]) || "text"](at);
         };
-        const visit = new Visit(await serve(turn, toolsOf(clerk)));
+        const visit = new Visit(await serve(turn, toolsOf(clerk), { afterEnd: true }));
         for (const step of steps) {
           await visit.move(step);
           await visit.check();

@@ -9,7 +9,7 @@ import {
   type Session,
   waitForAnswer,
 } from "@rondo/core";
-import { call, fail, hold, say, scripted, type Turn } from "@rondo/testkit";
+import { call, fail, hold, say, scripted, type Turn, tick } from "@rondo/testkit";
 import { describe, expect, test } from "vitest";
 import { echo, quick, shortly } from "./support.ts";
 
@@ -267,7 +267,36 @@ describe("a session that is told something", () => {
 function slowly({ append, read, lease, ...journal }: Journal): Journal {
   const later =
     <Given extends readonly unknown[], Result>(deed: (...given: Given) => Result) =>
-    (...given: Given): Promise<Awaited<Result>> =>
-      new Promise((resolve) => void setImmediate(() => resolve(deed(...given) as Awaited<Result>)));
+    async (...given: Given): Promise<Awaited<Result>> => {
+      await new Promise((resolve) => void setImmediate(resolve));
+      return await deed(...given);
+    };
   return { ...journal, append: later(append), read: later(read), ...(lease && { lease: later(lease) }) };
 }
+
+describe.each([
+  ["at once", (journal: Journal): Journal => journal],
+  ["later", slowly],
+])("two sessions over one journal that answers %s", (_name, over) => {
+  test.each([true, false])(
+    "that are told something at about the same time reject only what was not stored, and read the rest (leases: %s)",
+    async (leases) => {
+      for (let apart = 0; apart < 16; apart += 1) {
+        const journal = memoryJournal({ leases });
+        const options = { journal: over(journal) };
+        const script = (): Turn => [tick(), tick(), say("ok")];
+        const [one, two] = [await opened(script, options), await opened(script, options)];
+        const first = one.tell("one", "one");
+        for (let passed = 0; passed < apart; passed += 1)
+          await (passed % 2 === 0 ? undefined : new Promise((resolve) => setImmediate(resolve)));
+        const both = await Promise.allSettled([first, two.tell("two", "two")]);
+        const records = journal.read("s");
+        for (const [at, id] of ["one", "two"].entries()) {
+          const isStored = records.some((record) => record.type === "queued" && record.id === id);
+          const isRead = records.some((record) => record.type === "delivered" && record.ids.includes(id));
+          expect([both[at]?.status, isRead]).toEqual([isStored ? "fulfilled" : "rejected", isStored]);
+        }
+      }
+    },
+  );
+});

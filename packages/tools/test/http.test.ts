@@ -417,6 +417,23 @@ describe("a response", () => {
     expect(isError).toBe(true);
   });
 
+  test.each(["GET", "HEAD", "POST", "DELETE"])(
+    "that breaks off, or is late, leaves in doubt whether a %s had an effect, unless it changes nothing",
+    async (method) => {
+      const server = await serving((response, { url }) => {
+        if (url === "/lost") response.destroy();
+      });
+      const tools = httpTools({ privateHosts: [server.host], timeoutMs: 50 });
+      const told = ["/lost", "/late"].map((path) =>
+        call(tools, "http_request", { method, url: server.origin + path }),
+      );
+      for (const { text } of await Promise.all(told))
+        expect(text.endsWith("; whether the request had an effect is unknown")).toBe(
+          method === "POST" || method === "DELETE",
+        );
+    },
+  );
+
   test("in another protocol than was asked for is an error, and the call ends", async () => {
     const server = createServer((socket) => {
       socket.on("error", () => {});

@@ -103,7 +103,8 @@ describe("a server that no longer knows the session", () => {
   // https://github.com/microsoft/vscode/issues/301591, https://github.com/modelcontextprotocol/python-sdk/issues/1676
   let asked: number;
   let token: string;
-  let fault: ((request: IncomingMessage, response: ServerResponse) => void) | undefined;
+  type Fault = (request: IncomingMessage, response: ServerResponse) => void;
+  let fault: Fault | undefined;
 
   async function serving(): Promise<{ url: URL; forget(): void }> {
     asked = 0;
@@ -178,7 +179,7 @@ describe("a server that no longer knows the session", () => {
     expect(messages.flatMap(resultOf)).toEqual(["fine: order 1"]);
   });
 
-  it.each([
+  it.each<[string, Fault, RegExp]>([
     [
       "breaks the connection",
       (request: IncomingMessage) => request.socket.destroy(),
@@ -188,6 +189,16 @@ describe("a server that no longer knows the session", () => {
       "is behind a gateway that gives up",
       (_: unknown, response: ServerResponse) => response.writeHead(504).end("late"),
       /late \(HTTP 504\);.*unknown$/,
+    ],
+    ...[500, 503, 520].map((status): [string, Fault, RegExp] => [
+      `fails with HTTP ${status}`,
+      (_: unknown, response: ServerResponse) => response.writeHead(status).end("failed"),
+      new RegExp(`failed \\(HTTP ${status}\\);.*unknown$`),
+    ]),
+    [
+      "does not have what the call needs",
+      (_: unknown, response: ServerResponse) => response.writeHead(501).end("not here"),
+      /not here \(HTTP 501\)$/,
     ],
     [
       "is behind a gateway that refuses",

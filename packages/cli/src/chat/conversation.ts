@@ -15,7 +15,7 @@ import { endStyle, endText } from "../render/ending.ts";
 import { LiveView } from "../render/live.ts";
 import { waitingLines } from "../render/waiting.ts";
 import { contextLines } from "../render/window-usage.ts";
-import { answer, askAll, drainMs, leftLines } from "../runs/drive-run.ts";
+import { answer, askAll, drainMs, leftLines, resumePermitted } from "../runs/drive-run.ts";
 import { chatCommands, readSaid, type Said } from "./chat-commands.ts";
 import { Lines } from "./lines.ts";
 
@@ -79,7 +79,8 @@ export class Conversation {
     const { signals, dispose } = this.#hearSignals();
     const forget = this.#console.onReaderGone(() => this.#leave(exitCodes.readerGone));
     try {
-      if (this.#session.status !== "idle") await this.#turn(() => this.#session.resume());
+      if (this.#session.status !== "idle")
+        await this.#turn(() => resumePermitted(this.#talked, this.#console));
       if (first !== undefined && this.#leaving === undefined)
         await this.#turn(() => this.#session.send(first));
       while (this.#leaving === undefined && !signals.aborted) {

@@ -16,7 +16,7 @@ import { rondo } from "../line/command-name.ts";
 import { shownBy } from "../line/output-options.ts";
 import { makeAgent } from "../runs/agent.ts";
 import { recordedModel } from "../runs/current-agent.ts";
-import { driveRun } from "../runs/drive-run.ts";
+import { driveRun, resumePermitted } from "../runs/drive-run.ts";
 import { type FoundRun, withJournal } from "../runs/find-run.ts";
 import { chooseModel } from "../runs/models.ts";
 import { startOf } from "../runs/reopen.ts";
@@ -86,7 +86,7 @@ async function act(args: Arguments, console: Console): Promise<ExitCode> {
     try {
       const session = await made.agent.open(id);
       const how = { session, tools: made.tools, console, signals, show, maxSteps: own.maxSteps };
-      return await driveRun({ ...how, journalOption: flag }, () => session.resume());
+      return await driveRun({ ...how, journalOption: flag }, () => resumePermitted(how, console));
     } finally {
       signals.dispose();
     }

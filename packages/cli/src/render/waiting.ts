@@ -5,6 +5,9 @@ import { visibleText } from "../console/plain-text.ts";
 import { rondo } from "../line/command-name.ts";
 import { callName } from "../summary.ts";
 
+/** A call on one line. */
+export const callLine = ({ name, args }: CallView): string => visibleText(`${name} ${JSON.stringify(args)}`);
+
 /**
  * What waits, and how to answer it.
  * @param journalOption the option that a command needs to find the run; undefined when the run is not kept
@@ -14,9 +17,7 @@ export function waitingLines(
   run: string,
   journalOption: string | undefined,
 ): string[] {
-  const shown = calls.map(
-    (call) => `  ${callName(call)}  ${visibleText(`${call.name} ${JSON.stringify(call.args)}`)}`,
-  );
+  const shown = calls.map((call) => `  ${callName(call)}  ${callLine(call)}`);
   const [first] = calls;
   if (first === undefined)
     return [`run ${run} waits; go on with: ${rondo} resume ${run}${journalOption ?? ""}`];

@@ -15,7 +15,7 @@ import type { Shown } from "../line/output-options.ts";
 import { endLines, endText } from "../render/ending.ts";
 import { LiveView } from "../render/live.ts";
 import { counted } from "../render/usage.ts";
-import { waitingLines } from "../render/waiting.ts";
+import { callLine, waitingLines } from "../render/waiting.ts";
 import { callName } from "../summary.ts";
 
 /** How long running work may take once the process must exit, in milliseconds. Senders of SIGTERM wait 10 s, seldom more than 30. */
@@ -139,6 +139,24 @@ export async function answer(session: Session, answers: ReadonlyMap<CallView, An
   }
   const results = await Promise.all(handed);
   return session.result ?? (results.at(-1) as RunResult);
+}
+
+/**
+ * Continues a run. What waits since before its tool was permitted (`--yes`, `--allow`) is approved; but whether a call that was
+ * cut off runs again is still asked.
+ */
+export function resumePermitted(
+  { session, tools }: Pick<DrivenRun, "session" | "tools">,
+  console: Console,
+): Promise<RunResult> {
+  const permitted = tools.filter(({ permission }) => permission === "allow").map(({ name }) => name);
+  const approved = session.pending.filter(
+    ({ name, child, interrupted, question }) =>
+      permitted.includes(name) && (child ?? interrupted ?? question) === undefined,
+  );
+  if (approved.length === 0) return session.resume();
+  for (const call of approved) console.aside(`approved in advance: ${callLine(call)}`);
+  return answer(session, new Map(approved.map((call) => [call, { answer: "approve" }])));
 }
 
 /** What is printed about a run that stays open. @param signal the one that stopped it; undefined when a person did */

@@ -76,6 +76,11 @@ export class Driver {
     return this.#state;
   }
 
+  /** The events so far of the step whose answer is awaited. */
+  get arriving(): RondoEvent[] {
+    return this.#ongoing.arriving;
+  }
+
   get running(): boolean {
     return this.#running;
   }

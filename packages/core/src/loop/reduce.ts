@@ -36,7 +36,17 @@ import {
 import { windowsOf } from "./folding/windows.ts";
 import { Log, Names } from "./log.ts";
 import type { LogRecord, RecordOf } from "./records.ts";
-import { emptyState, inFlight, isOpen, modelInUse, type Run, type State, withRun, working } from "./state.ts";
+import {
+  emptyState,
+  inFlight,
+  isOpen,
+  modelInUse,
+  type Run,
+  type State,
+  saying,
+  withRun,
+  working,
+} from "./state.ts";
 
 /** The state after one more record. */
 export function reduce(state: State, record: LogRecord, rules: Rules): State {
@@ -86,7 +96,7 @@ function fold(state: State, record: LogRecord, last: number): State {
       const asks = record.mode === "output" ? record.message : undefined;
       const next = { ...state, run: changeMode(run, record) };
       if (asks === undefined) return next;
-      return { ...next, history: state.history.push(asks), asked: [...(state.asked ?? []), asks] };
+      return { ...next, ...saying(state, [asks]), asked: [...(state.asked ?? []), asks] };
     }
     case "model_started":
       return {
@@ -185,7 +195,7 @@ function startRun(state: State, record: RecordOf<"run_started">): State {
     ...(offers.length === 0 ? {} : alsoOffered(state, offers)),
     options,
     ids,
-    history: base.push(...record.input),
+    ...saying(state, record.input, base),
     counted: record.history === undefined ? state.counted : undefined,
     rewritten: record.history === undefined ? state.rewritten : ["a history of its own"],
     ...(state.run === undefined ? {} : { spentBefore: spentInSession(state) }),
@@ -246,7 +256,10 @@ function deliver(state: State, run: Run, ids: readonly string[]): State {
   return {
     ...state,
     inbox: state.inbox.filter((one) => !ids.includes(one.id)),
-    history: state.history.push(...delivered.map((one) => one.message)),
+    ...saying(
+      state,
+      delivered.map((one) => one.message),
+    ),
     run: working(run),
   };
 }

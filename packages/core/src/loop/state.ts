@@ -222,6 +222,8 @@ export interface State {
   /** Time of the last record. */
   readonly now: number;
   readonly history: Log<Message>;
+  /** How many user's messages have entered the conversation, those that a summary replaced included. */
+  readonly said: number;
   /** The `seq` at which the history was last replaced: facts about an older history no longer apply. */
   readonly changedSeq: number;
   /** Ids of tool calls in use. */
@@ -271,6 +273,7 @@ export const emptyState: State = {
   seq: 0,
   now: 0,
   history: Log.of<Message>(),
+  said: 0,
   changedSeq: 0,
   ids: Names.empty(),
   inbox: [],
@@ -341,6 +344,16 @@ export function openQuestion({ question, result }: Call): Question | undefined {
 
 /** Whether a call waits for an answer to its tool's question. */
 export const awaitsAnswer = (call: Call): boolean => openQuestion(call) !== undefined;
+
+/** What changes in a state when messages enter its conversation. @param base the history, if it is replaced */
+export const saying = (
+  { history, said }: State,
+  messages: readonly Message[],
+  base: Log<Message> = history,
+): Pick<State, "history" | "said"> => ({
+  history: base.push(...messages),
+  said: said + messages.filter(({ role }) => role === "user").length,
+});
 
 /** A state that has a run, and with it its options. */
 export interface RunState extends State {

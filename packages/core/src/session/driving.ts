@@ -8,6 +8,7 @@
 
 import { longestWait } from "../clock.ts";
 import { messageOf, type RondoError, toRondoError } from "../errors.ts";
+import type { RondoEvent } from "../events.ts";
 import { whenThere } from "../journal/maybe-async.ts";
 import { Writer } from "../journal/writer.ts";
 import type { BroughtResult } from "../loop/child-facts.ts";
@@ -75,6 +76,10 @@ export class Driving<Output> {
 
   get state(): State {
     return this.#driver.state;
+  }
+
+  get arriving(): RondoEvent[] {
+    return this.#driver.arriving;
   }
 
   /** The result of the last run. @throws RondoError `invalid_request` before the first */

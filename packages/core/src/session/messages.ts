@@ -50,6 +50,8 @@ export class Messages<Output> {
       wasDriven,
       isInstead,
       waits: () => this.queued.some((one) => one.id === fact.id),
+      isStored: () => !this.#driving.unwritten.includes(fact),
+      look: () => this.#driving.lookAgain(),
       wasDrained: () => this.#driving.drains > drains,
     });
   }

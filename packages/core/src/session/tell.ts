@@ -29,6 +29,10 @@ interface Message {
   readonly isInstead: boolean;
   /** Whether it is still queued. */
   waits(): boolean;
+  /** Whether the journal has it. */
+  isStored(): boolean;
+  /** Reads what others have written to the session. */
+  look(): void | Promise<void>;
   /** Whether the session was drained since it came. */
   wasDrained(): boolean;
 }
@@ -41,15 +45,19 @@ export const answerInstead = <Output>(
 ): Promise<RunResult<Output>> =>
   question === undefined ? session.deny(id, "The user wrote a message instead.") : session.answer(id, text);
 
+/** How often a run is started if other writers are faster every time. */
+const mostTries = 3;
+
 /**
  * Has the session read a message: starts or continues a run, unless the active one reads it. If calls waited when it came, it takes the
  * place of their answers.
- * @returns the result of the run that read it, or that parked or was drained before
+ * @returns the result of the run that read it, or that parked or was drained before, or is driven by another process
  */
 export async function haveRead<Output>(session: Told<Output>, message: Message): Promise<RunResult<Output>> {
-  const { text, isInstead, waits, wasDrained } = message;
+  const { text, isInstead, waits, isStored, look, wasDrained } = message;
   await session.settled();
   let { wasDriven } = message;
+  let tries = 1;
   while (waits()) {
     const { status } = session;
     if (status === "running") {
@@ -65,11 +73,17 @@ export async function haveRead<Output>(session: Told<Output>, message: Message):
       if (call === undefined) return await (status === "idle" ? session.continue() : session.resume());
       await answerInstead(session, call, text);
     } catch (thrown) {
-      const isNeeded =
-        waits() && session.status !== "running" && (call === undefined || isPending(session, call));
-      // Otherwise somebody was faster, with another message or an answer.
-      if (isNeeded || toRondoError(thrown).kind !== "invalid_request") throw thrown;
+      const { kind } = toRondoError(thrown);
+      if (kind !== "invalid_request" && kind !== "conflict") throw thrown;
+      await look();
       await session.settled();
+      // Another process drives the run: it reads the message, if the journal has it.
+      if (kind === "conflict" && isStored() && session.status !== "idle") break;
+      // Somebody was faster: with another message, an answer, or a run.
+      const isLate = call === undefined ? status !== session.status : !isPending(session, call);
+      const mayTry = kind === "conflict" && isStored() && tries < mostTries;
+      if (waits() && !isLate && !mayTry) throw thrown;
+      tries += 1;
     }
     wasDriven = true;
   }

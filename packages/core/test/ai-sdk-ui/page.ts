@@ -1,12 +1,12 @@
 // The room of the page: the AI SDK's own client, and a server for it as the guide has it.
 
-import { createServer, type Server } from "node:http";
+import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { ReadableStream as NodeStream } from "node:stream/web";
 import { Agent, type AgentOptions, memoryJournal, type Session, type Tool } from "@rondo/core";
-import { type Posted, uiResponse } from "@rondo/core/ai-sdk-ui";
+import { type Posted, uiMessages, uiResponse, uiResume } from "@rondo/core/ai-sdk-ui";
 import { type Script, scripted } from "@rondo/testkit";
 import {
   AbstractChat,
@@ -15,6 +15,7 @@ import {
   DefaultChatTransport,
   isToolUIPart,
   type UIMessage,
+  validateUIMessages,
 } from "ai";
 import { quick } from "../support.ts";
 
@@ -49,6 +50,10 @@ export class Page extends AbstractChat<UIMessage> {
   }
 }
 
+/** The page as it is when it is loaded again. */
+export const loadedAgain = async (api: string, session: Session): Promise<Page> =>
+  new Page(api, session.id, await validateUIMessages({ messages: uiMessages(session) as UIMessage[] }));
+
 const open: Server[] = [];
 
 /** Closes what was served. */
@@ -59,18 +64,24 @@ export function closeServers(): void {
 export interface Served {
   agent: Agent;
   api: string;
+  /** Lets go of all sessions, as a process does that dies. */
+  forget(): void;
+  /** Breaks all connections. */
+  lose(): void;
+  /** Resolves when a page that was loaded again watches a run. */
+  watched(): Promise<void>;
   session(): Promise<Session>;
   /** How runs of the chat have ended. */
   ends(): string[];
 }
 
-/** Serves an agent's sessions to pages, as the guide does. */
+/** Serves an agent's sessions to pages, as the guide does. If runs outlive their pages, the sessions are kept open. */
 export async function serve(
   turns: Script,
   tools: readonly Tool[] = [],
-  options: Partial<AgentOptions> & Parameters<typeof uiResponse>[2] = {},
+  options: Partial<AgentOptions> & Parameters<typeof uiResponse>[2] & { afterEnd?: boolean } = {},
 ): Promise<Served> {
-  const { clientTools, metadata, errorText, version, outlivesPage, ...more } = options;
+  const { clientTools, metadata, errorText, version, outlivesPage, afterEnd = false, ...more } = options;
   const journal = memoryJournal();
   const agent = new Agent({
     model: scripted(turns, { usage: { inputTokens: 7, outputTokens: 2 } }),
@@ -80,12 +91,28 @@ export async function serve(
     ...more,
   });
   const response = { clientTools, metadata, errorText, version, outlivesPage };
-  const server = createServer(async (request, answer) => {
+  const given = Object.fromEntries(Object.entries(response).filter(([, value]) => value !== undefined));
+  const watching = Promise.withResolvers<void>();
+  const kept = new Map<string, Promise<Session>>();
+  const sessionOf = (id: string): Promise<Session> => {
+    const session = kept.get(id) ?? agent.open(id);
+    if (outlivesPage === true) kept.set(id, session);
+    return session;
+  };
+  const respond = async (request: IncomingMessage): Promise<Response> => {
+    const [, id] = /^\/chat\/(.+)\/stream$/.exec(request.url ?? "") ?? [];
+    if (id !== undefined) {
+      const session = await sessionOf(id);
+      watching.resolve();
+      return uiResume(session, { ...given, afterEnd });
+    }
     const posted = JSON.parse(await new Response(Readable.toWeb(request) as never).text()) as Posted;
-    const session = await agent.open(posted.id);
-    const given = Object.fromEntries(Object.entries(response).filter(([, value]) => value !== undefined));
-    const { status, headers, body } = uiResponse(session, posted, given);
+    return uiResponse(await sessionOf(posted.id), posted, given);
+  };
+  const server = createServer(async (request, answer) => {
+    const { status, headers, body } = await respond(request);
     answer.writeHead(status, Object.fromEntries(headers));
+    if (body === null) return void answer.end();
     await pipeline(Readable.fromWeb(body as unknown as NodeStream), answer).catch(() => {});
   });
   open.push(server);
@@ -94,7 +121,10 @@ export async function serve(
   return {
     agent,
     api: `http://127.0.0.1:${port}/chat`,
-    session: () => agent.open("chat"),
+    forget: () => kept.clear(),
+    lose: () => server.closeAllConnections(),
+    watched: () => watching.promise,
+    session: () => sessionOf("chat"),
     ends: () =>
       journal.read("chat").flatMap((record) => (record.type === "run_ended" ? [record.end.reason] : [])),
   };

@@ -65,7 +65,14 @@ function watch(change: Partial<typeof clocks> = {}, listening?: Hearing, own?: M
     },
   } as Model;
   const tell = (event: RondoEvent): unknown => heard.push(event);
-  const audience = { step: 4, isThere: true, tell, shown: false, ids: new ToldIds(Names.empty(), 9) };
+  const audience = {
+    step: 4,
+    isThere: true,
+    tell,
+    shown: false,
+    ids: new ToldIds(Names.empty(), 9),
+    heard: new Map(),
+  };
   const answered = think(
     model,
     request,

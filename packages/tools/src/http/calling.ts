@@ -34,6 +34,10 @@ export interface HttpArgs {
 /** Headers that belong to the connection, not to the caller. */
 const ofConnection =
   /^(?:host|content-length|connection|keep-alive|te|trailer|transfer-encoding|upgrade|expect|accept-encoding|http2-settings|proxy-.*)$/;
+/** Methods that change nothing. */
+const reading: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
+/** Codes of connections that broke, or brought no HTTP, after a request may have been sent on them. */
+const afterSending = /^(?:ECONNRESET|EPIPE|ETIMEDOUT|HPE_|Z_|ZSTD_|ERR_STREAM)/;
 /** The response headers that are reported. */
 const telling = [
   "content-type",
@@ -82,9 +86,11 @@ export async function called(args: HttpArgs, rules: HttpRules, context: ToolCont
     return toolResult(told, { isError: (followed.response.statusCode ?? 0) >= 400 });
   } catch (thrown) {
     context.signal.throwIfAborted();
-    if (late) throw new Refusal(`no complete answer within ${rules.timeoutMs} ms`);
-    if (thrown instanceof Refusal || codeOf(thrown) === undefined) throw thrown;
-    throw new Refusal(`no answer: ${reasonOf(thrown)}`);
+    const doubt = reading.has(method) ? "" : "; whether the request had an effect is unknown";
+    if (late) throw new Refusal(`no complete answer within ${rules.timeoutMs} ms${doubt}`);
+    const code = codeOf(thrown);
+    if (thrown instanceof Refusal || code === undefined) throw thrown;
+    throw new Refusal(`no answer: ${reasonOf(thrown)}${afterSending.test(code) ? doubt : ""}`);
   } finally {
     clearTimeout(timer);
     context.signal.removeEventListener("abort", stop);

@@ -28,8 +28,10 @@ export function failureOf(thrown: unknown, mayRepeat: boolean): unknown {
     return new Error(`the client cannot read the server's answer: ${why}${open}`, { cause: thrown });
   }
   // The first clients give the status as `code`; the numbers of JSON-RPC are negative.
-  const http = [status, code].find((one) => typeof one === "number" && one >= 100 && one < 600);
-  if (http !== undefined) return withMore(thrown, ` (HTTP ${http})${unfinished.has(http) ? open : ""}`);
+  const http = [status, code].find(
+    (one): one is number => typeof one === "number" && one >= 100 && one < 600,
+  );
+  if (http !== undefined) return withMore(thrown, ` (HTTP ${http})${mayHaveBegun(http) ? open : ""}`);
   if (typeof code === "number") return withData(thrown, data);
   const network = networkCode(thrown);
   if (network === undefined) return thrown;
@@ -58,8 +60,8 @@ function withData(thrown: unknown, data: unknown): unknown {
   return messageOf(thrown).includes(said) ? thrown : withMore(thrown, ` (${said})`);
 }
 
-/** A gateway passed the call on, and got no answer. */
-const unfinished: ReadonlySet<unknown> = new Set([502, 504]);
+/** Whether a server, or a gateway in front of it, failed with a call that may have begun. It refuses with any other status: 501 and 505 say that it cannot do such a thing at all. */
+const mayHaveBegun = (status: number): boolean => status >= 500 && status !== 501 && status !== 505;
 
 /** The system's or undici's code for what happened to a connection. */
 function networkCode(thrown: unknown): string | undefined {

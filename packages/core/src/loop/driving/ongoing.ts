@@ -15,11 +15,12 @@ import { ChildWaits, type ToolContext } from "../../tool.ts";
 import type { Action, HookAsk } from "../action.ts";
 import type { BroughtResult } from "../child-facts.ts";
 import { abandonedResult, unstartedResult } from "../deciding/closing.ts";
-import { placeOf } from "../folding/same-model.ts";
+import { modelOf } from "../folding/same-model.ts";
 import { offeredTools } from "../offered-tools.ts";
 import type { CallKey, CallResult, Fact } from "../records.ts";
 import { type Call, callIn, isThinking, type RunState, type State, summariserOf, withRun } from "../state.ts";
 import { act, checkCalls, type Failures, whyGone } from "./act.ts";
+import { type AwaitedAnswer, eventsSoFar, type Heard } from "./arriving.ts";
 import { type Answered, askHook, askKey, isAwaited } from "./ask-hooks.ts";
 import { type Capping, cappingOf } from "./capping.ts";
 import { Children } from "./children.ts";
@@ -49,6 +50,7 @@ export class OngoingWork {
   readonly #shell: Shell;
   readonly #driving: Driving;
   readonly #modelCall = new ModelCall();
+  #answer: AwaitedAnswer | undefined;
   readonly #toolCalls = new Map<CallKey, AbortController>();
   /** Calls whose tools have read their `signal`: they may react to an abort, and so are waited for. */
   readonly #listening = new WeakSet<AbortController>();
@@ -64,6 +66,11 @@ export class OngoingWork {
     this.#driving = driving;
     this.#questions = new PendingCallbacks(driving);
     this.children = new Children(shell, driving);
+  }
+
+  /** The events so far of the step whose answer is awaited. */
+  get arriving(): RondoEvent[] {
+    return eventsSoFar(this.#driving.state(), this.#answer);
   }
 
   /** Whether a question has not been answered. */
@@ -111,7 +118,10 @@ export class OngoingWork {
       return;
     }
     const ids = new ToldIds(state.ids, state.seq);
-    const audience = { step: action.step, isThere: true, tell: this.#driving.tell, shown: false, ids };
+    const heard: Heard = new Map();
+    this.#answer = { call: run.call, heard };
+    const { tell } = this.#driving;
+    const audience = { step: action.step, isThere: true, tell, shown: false, ids, heard };
     const { controller, came } = this.#modelCall.begins(this.#poster(), by, audience);
     const offered = offeredTools(state);
     const listening = hearing(rules.list, state);
@@ -339,6 +349,8 @@ export class OngoingWork {
 
   /** Fires the signal of everything that is still running and no longer wanted. */
   release(): void {
+    // All that has arrived of an answer is let go once the answer is recorded.
+    if (this.#answer?.call !== this.#driving.state().run?.call) this.#answer = undefined;
     const isThought = this.#modelCall.isUnderWay;
     // Mostly nothing is running when a step's records are written.
     if (!isThought && this.#toolCalls.size === 0 && !this.#questions.areOpen) return;
@@ -375,10 +387,6 @@ export class OngoingWork {
     this.#questions.stopAll(error);
   }
 }
-
-/** The model that a run means by an index: when the run began, the agent's models may have been in another order. */
-const modelOf = (models: readonly Model[], { options }: RunState, at: number): Model | undefined =>
-  models[placeOf(models, options.models[at], at)];
 
 function reasonOf(state: State): RondoError {
   const { run } = state;

@@ -9,8 +9,9 @@ import { type Clock, hostOf, longestWait } from "../../clock.ts";
 import { errorWith, RondoError, toRondoError } from "../../errors.ts";
 import type { RondoEvent } from "../../events.ts";
 import { digest } from "../../json/digest.ts";
-import type { AssistantMessage, Part } from "../../message.ts";
+import type { AssistantMessage } from "../../message.ts";
 import type { Model, ModelEvent, ModelRequest } from "../../model.ts";
+import { callIn, type Heard, type HeardCall, type HeardText, textIn, textsOf } from "./arriving.ts";
 import type { BrokenOff, Coming, Hearing } from "./hearing.ts";
 import type { ToldIds } from "./told-ids.ts";
 
@@ -38,6 +39,8 @@ export interface Audience {
   shown: boolean;
   /** The ids of calls in events. */
   readonly ids: ToldIds;
+  /** What has arrived so far. */
+  readonly heard: Heard;
 }
 
 /**
@@ -56,7 +59,7 @@ export function think(
   hearing?: Hearing,
 ): Promise<AssistantMessage> {
   const clocks = { ...caller.clocks, ...model.clocks };
-  const heard: Heard = new Map();
+  const heard: Heard = audience?.heard ?? new Map();
   const startedAt = clock.now();
   // The host's clock: it is cheap enough to be read at each delta.
   const host = hostOf(clock);
@@ -99,9 +102,10 @@ export function think(
     };
     watch();
 
-    let open: HeardPart | undefined;
+    let open: HeardText | undefined;
+    let call: HeardCall | undefined;
     const every = hearing?.every ?? Number.POSITIVE_INFINITY;
-    const breaksOff = (part: HeardPart): boolean => {
+    const breaksOff = (part: HeardText): boolean => {
       try {
         const off = hearing?.hear(part);
         if (off === undefined) return false;
@@ -125,7 +129,7 @@ export function think(
       if (event.type === "text_delta" || event.type === "reasoning_delta") {
         const { type, index, text } = event;
         if (open === undefined || open.index !== index || open.type !== type)
-          open = openedIn(heard, type, index);
+          open = textIn(heard, type, index);
         open.pieces.push(text);
         open.unheard += text.length;
         if ((open.unheard >= every && breaksOff(open)) || audience?.isThere !== true) return;
@@ -137,7 +141,11 @@ export function think(
         const id = ids.of(event);
         if (id === undefined) return;
         audience.shown = true;
-        audience.tell({ type, step, index, id, name, delta: ids.waited + delta });
+        const piece = ids.waited + delta;
+        if (call === undefined || call.id !== id) call = callIn(heard, index, id);
+        call.name ||= name;
+        call.pieces.push(piece);
+        audience.tell({ type, step, index, id, name, delta: piece });
       }
     };
     const io = {
@@ -195,25 +203,6 @@ function ranOut(
     : new RondoError("timeout", `${id}: nothing came within ${firstByteMs} ms (clocks.firstByteMs)`);
 }
 
-/** What has arrived so far of one part of the answer. */
-interface HeardPart extends Coming {
-  readonly index: number;
-  readonly pieces: string[];
-}
-
-/** By type and index, in the order they began. An answer may have very many parts. */
-type Heard = Map<string, HeardPart>;
-
-/** Where a part is kept. */
-function openedIn(heard: Heard, type: HeardPart["type"], index: number): HeardPart {
-  const place = `${type} ${index}`;
-  const known = heard.get(place);
-  if (known !== undefined) return known;
-  const opened: HeardPart = { type, index, pieces: [], unheard: 0 };
-  heard.set(place, opened);
-  return opened;
-}
-
 /** After its signal fired, whatever a model rejects with counts as `aborted`. */
 function aborted(thrown: unknown): RondoError {
   const error = toRondoError(thrown);
@@ -224,12 +213,6 @@ function aborted(thrown: unknown): RondoError {
     ...(usage === undefined ? {} : { usage }),
   });
 }
-
-/** What to keep of an answer that is not whole: no reasoning, because without its signature it could not be sent again. */
-const textsOf = (heard: Heard): Part[] =>
-  [...heard.values()].flatMap(({ type, pieces }): Part[] =>
-    type === "text_delta" ? [{ type: "text", text: pieces.join("") }] : [],
-  );
 
 function withPartial(error: RondoError, model: Model, heard: Heard): RondoError {
   if (error.partial !== undefined) return error;

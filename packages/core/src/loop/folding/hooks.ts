@@ -2,7 +2,7 @@
 
 import { canonical } from "../../json/digest.ts";
 import type { RecordOf } from "../records.ts";
-import { type Call, callIn, isOver, type Queued, type Run, type State, working } from "../state.ts";
+import { type Call, callIn, isOver, type Queued, type Run, type State, saying, working } from "../state.ts";
 import { changeCall, noteResult, stoppedBy } from "./turn.ts";
 
 /** A hook has answered, or failed. */
@@ -57,7 +57,7 @@ export function hookAnswered(state: State, run: Run, record: RecordOf<"hook_answ
       // The run has continued meanwhile: this is queued until it would end again.
       if (run.answer === undefined)
         return { ...state, inbox: [...state.inbox, ...workGiven(record)], run: asked };
-      return { ...state, history: state.history.push(...record.messages), run: working(asked) };
+      return { ...state, ...saying(state, record.messages), run: working(asked) };
     }
   }
 }

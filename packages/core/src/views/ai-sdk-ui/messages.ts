@@ -1,6 +1,8 @@
 // The room of the shown conversation: a session's messages as a page shows them when it is loaded again.
 //
 // A page has one message for everything between two of the user's: its parts are the steps with their calls and results.
+// A message of the user's has its number in the session as id, and the one after it that number as well: so both stay the same
+// when the conversation goes on, and when what was before them is summed up.
 
 import type { CallView } from "../../events.ts";
 import type { Turn } from "../../loop/state.ts";
@@ -20,23 +22,28 @@ export function uiMessages(
 ): UiMessage[] {
   const asking = (call: CallView): UiPart[] => askingParts(call, options.clientTools ?? []);
   const shown: UiMessage[] = [];
+  let said = state.said - messages.filter(({ role }) => role === "user").length;
   // An answer is not part of the conversation until all of its calls have results.
   const open = status === "idle" ? [] : turnOf(state.run?.turn);
-  for (const [at, message] of [...messages, ...open].entries()) {
-    if (message.role === "user")
-      shown.push({ id: `${at}`, role: "user", parts: message.content.map(fileOf) });
-    else if (message.role === "assistant") {
+  for (const message of [...messages, ...open]) {
+    if (message.role === "user") {
+      said += 1;
+      shown.push({ id: `${said}`, role: "user", parts: message.content.map(fileOf) });
+    } else if (message.role === "assistant") {
       const parts: UiPart[] = [
         { type: "step-start" },
         ...message.content.flatMap((part) => partsOf(part, pending, asking)),
       ];
       const last = shown.at(-1);
       if (last?.role === "assistant") last.parts.push(...parts);
-      else shown.push({ id: `${at}`, role: "assistant", parts });
+      else shown.push({ id: answerId(said), role: "assistant", parts });
     } else if (message.role === "tool") answer(shown.at(-1)?.parts ?? [], message);
   }
   return shown;
 }
+
+/** The id of what follows a message of the user's. @param said that message's number in the session */
+export const answerId = (said: number): string => `${said}.answer`;
 
 function turnOf(turn: Turn | undefined): Message[] {
   if (turn === undefined) return [];

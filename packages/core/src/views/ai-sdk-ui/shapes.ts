@@ -4,7 +4,7 @@ import type { Json, JsonObject } from "../../message.ts";
 
 /** A chunk of the stream that `useChat` reads: the AI SDK's `UIMessageChunk`. */
 export type UiChunk =
-  | { type: "start" }
+  | { type: "start"; messageId?: string }
   | { type: "start-step" | "finish-step" | "reset-step" }
   | { type: "text-start" | "text-end" | "reasoning-start" | "reasoning-end"; id: string }
   | { type: "text-delta" | "reasoning-delta"; id: string; delta: string }
