@@ -5,7 +5,6 @@
 
 import { messageOf, RondoError, type Thrown } from "../../errors.ts";
 import type { RondoEvent } from "../../events.ts";
-import type { Model } from "../../model.ts";
 import { answeringInText } from "../../output/answers.ts";
 import { areWordsMissing, inAnyWords } from "../../rules/custom-texts.ts";
 import { failedRule, type Rules } from "../../rules/rule.ts";
@@ -18,7 +17,7 @@ import { abandonedResult, unstartedResult } from "../deciding/closing.ts";
 import { modelOf } from "../folding/same-model.ts";
 import { offeredTools } from "../offered-tools.ts";
 import type { CallKey, CallResult, Fact } from "../records.ts";
-import { type Call, callIn, isThinking, type RunState, type State, summariserOf, withRun } from "../state.ts";
+import { type Call, callIn, isThinking, type State, summariserOf, withRun } from "../state.ts";
 import { act, checkCalls, type Failures, whyGone } from "./act.ts";
 import { type AwaitedAnswer, eventsSoFar, type Heard } from "./arriving.ts";
 import { type Answered, askHook, askKey, isAwaited } from "./ask-hooks.ts";
