@@ -1,7 +1,7 @@
 // npm run -s compat -- [--check]
 //
 // Generates docs/guide/compatible-servers.md from the table of compatible servers: the columns are the comments of their
-// type. `--check` writes nothing, and exits with 1 when the page is out of date.
+// type. Those of the other protocols' types are tables of their own. `--check` writes nothing, and exits with 1 when the page is out of date.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -10,7 +10,38 @@ import { writeOrCheck } from "./docs/drawn.ts";
 import { anchorOf } from "./docs/pages.ts";
 import { root } from "./packages.ts";
 
-const source = join(root, "packages/models/src/codecs/openai-chat/compat.ts");
+/** A type of quirks: the file below `codecs/`, and its name. Only some of its quirks, if they are named. */
+type Source = readonly [file: string, type: string, only?: readonly string[]];
+
+const chat: Source = ["openai-chat/compat.ts", "OpenaiChatCompat"];
+const shared: Source = ["shared-compat.ts", "SharedCompat"];
+const open: Source = ["shared-compat.ts", "OpenCompat"];
+const messages = ["anthropic/compat.ts", "AnthropicOwnCompat"] as const;
+const traits: Source = ["anthropic/traits.ts", "Traits"];
+
+/** The other protocols: a title, what is said of it, and its types, without those that all have. */
+const others: readonly (readonly [title: string, about: string, ...Source[]])[] = [
+  [
+    "Responses",
+    "`openai`, `azure`.",
+    ["openai-responses/settings.ts", "OpenaiResponsesCompat"],
+    [...messages, ["lacksLevels"]],
+  ],
+  ["Anthropic's Messages", "`anthropic`, and Claude with `vertex`.", traits, messages],
+  [
+    "Amazon Bedrock's Converse",
+    "`bedrock`.",
+    traits,
+    ["bedrock/compat.ts", "BedrockOwnCompat"],
+    [...messages, ["unsignedThinking", "unbindsThinking", "lacksLevels", "resultsAlone"]],
+  ],
+  [
+    "Google's Gemini",
+    "`google`, `classicGemini`, and Gemini with `vertex`.",
+    ["google/target.ts", "GoogleCompat"],
+  ],
+  ["Ollama's own protocol", "`ollama`.", ["ollama/compat.ts", "OllamaOwnCompat"]],
+];
 
 interface Column {
   name: string;
@@ -18,17 +49,26 @@ interface Column {
 }
 
 /** The columns, in the order of their type, with their comments as one line each. */
-function columns(): Column[] {
-  const text = readFileSync(source, "utf8");
-  const body = text.slice(text.indexOf("export interface OpenaiChatCompat {"));
+function columns([file, type, only]: Source): Column[] {
+  const text = readFileSync(join(root, "packages/models/src/codecs", file), "utf8");
+  const body = text.slice(text.indexOf(`export interface ${type} `));
   const found: Column[] = [];
-  for (const match of body.slice(0, body.indexOf("\n}\n")).matchAll(/\/\*\*([\s\S]*?)\*\/\s*(\w+):/g))
+  for (const match of body.slice(0, body.indexOf("\n}\n")).matchAll(/\/\*\*([\s\S]*?)\*\/\s*(\w+)\??:/g))
     found.push({
       name: match[2] ?? "",
       about: (match[1] ?? "").replace(/\s*\n\s*\*?\s*/g, " ").trim(),
     });
-  return found;
+  return only === undefined ? found : found.filter(({ name }) => only.includes(name));
 }
+
+const table = (...sources: readonly Source[]): string[] => tableOf(sources.flatMap(columns));
+
+const tableOf = (quirks: readonly Column[]): string[] => [
+  "| quirk | what it is |",
+  "|---|---|",
+  ...quirks.map(({ name, about }) => `| \`${name}\` | ${about.replaceAll("|", "\\|")} |`),
+  "",
+];
 
 function shown(value: unknown): string {
   if (Array.isArray(value)) return value.map((one) => `\`${String(one)}\``).join(", ");
@@ -77,8 +117,8 @@ const unnumbered = (line: string): string => line.replace(/ \(F\d{3}(?:, F\d{3})
 
 /** The whole page. */
 export function drawPage(): string {
-  const all = columns();
-  const order = all.map(({ name }) => name);
+  const order = columns(chat).map(({ name }) => name);
+  const known = new Set([shared, open].flatMap(columns).map(({ name }) => name));
   const servers = Object.entries(compatibleServers);
   return [
     "# Servers that speak OpenAI's Chat Completions",
@@ -102,10 +142,7 @@ export function drawPage(): string {
     "",
     "You can set each of these for a model with `compat`. A name that is not among them, or a value that its quirk does not have, is refused; `null` is the default, whatever is known of the server. A server below has the default of every quirk that its section does not mention.",
     "",
-    "| quirk | what it is |",
-    "|---|---|",
-    ...all.map(({ name, about }) => `| \`${name}\` | ${about.replaceAll("|", "\\|")} |`),
-    "",
+    ...table(chat),
     "For every server:",
     "",
     "- Requests: content that is only text is sent as a string, never as a list; `tools: []` and `tool_calls: []` are never sent; arguments in the",
@@ -120,6 +157,21 @@ export function drawPage(): string {
     `${servers.map(([, { title }]) => `[${title}](#${anchorOf(title)})`).join(", ")}.`,
     "",
     ...servers.flatMap(([name, server]) => section(name, server, order)),
+    "## Quirks of the other protocols",
+    "",
+    "Servers and models differ in the other protocols too. Their quirks are set with `compat` in the same way, and checked in the same way. Each protocol has these:",
+    "",
+    ...table(shared),
+    "All but Google's also have these:",
+    "",
+    ...table(open),
+    ...others.flatMap(([title, about, ...sources]) => [
+      `### ${title}`,
+      "",
+      about,
+      "",
+      ...tableOf(sources.flatMap(columns).filter(({ name }) => !known.has(name))),
+    ]),
   ]
     .map(unnumbered)
     .join("\n")

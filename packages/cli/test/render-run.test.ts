@@ -1,4 +1,4 @@
-import { Agent, type LogRecord, memoryJournal, RondoError, subAgent, tool } from "@rondo/core";
+import { Agent, type LogRecord, memoryJournal, RondoError, type Rule, subAgent, tool } from "@rondo/core";
 import { badArgs, call, fail, say, scripted, usage } from "@rondo/testkit";
 import { describe, expect, it } from "vitest";
 import { exitCodeOf } from "../src/exit-codes.ts";
@@ -299,6 +299,33 @@ describe("a rendered run", () => {
       expect(text.slice(before.length - 1)).toContain(words);
     }
   });
+});
+
+it("a page names the rule that answered a call in place of starting it, and what it saw", async () => {
+  const journal = memoryJournal();
+  const once: Rule<boolean> = {
+    name: "once",
+    version: 1,
+    init: () => false,
+    fold: { tool_finished: () => true },
+    judgeStart: (done, { name }) =>
+      done ? { code: "denied", text: "Once is enough.", evidence: { tool: name } } : undefined,
+  };
+  const model = scripted([[call("look", { at: "a" }), call("look", { at: "b" })], [say("Done.")]]);
+  const agent = new Agent({ model, tools: [look], toolOrder: "sequential", rules: [once], journal });
+  await (await agent.open("s")).send("look twice");
+  const page = renderRun(journal.read("s") as LogRecord[]);
+  expect(page).toMatch(/result {5}\d+\.1 look, denied, error \(rule once: tool look\)/);
+  expect(page).not.toMatch(/\d+\.0 look.*rule once/);
+});
+
+it("a page says what a model's answer cost that came after it was given up", async () => {
+  const before = await records();
+  const usage = { inputTokens: 1_200, outputTokens: 30 };
+  const late = { type: "late_result", call: null, usage, seq: before.length, at: 0, rand: 0 } as const;
+  expect(renderRun([...before, late])).toContain(
+    "the model's answer came after it was given up; 1,200 tokens in, 30 out",
+  );
 });
 
 describe("a page of a run that is over", () => {

@@ -104,15 +104,22 @@ describe("an explanation", () => {
       version: 1,
       init: () => false,
       fold: { tool_finished: () => true },
-      judgeStart: (done) => (done ? { code: "denied", text: "Once is enough." } : undefined),
+      judgeStart: (done) =>
+        done ? { code: "denied", text: "Once is enough.", evidence: { before: 1 } } : undefined,
     };
     const { records, rules } = await ran([call("look"), call("look"), say("done")], { rules: [once] });
-    const finished = records.flatMap((record) => (record.type === "tool_finished" ? [record.rule] : []));
-    expect(finished).toEqual([undefined, "once"]);
+    const finished = records.flatMap((record) =>
+      record.type === "tool_finished" ? [[record.rule, record.evidence]] : [],
+    );
+    expect(finished).toEqual([
+      [undefined, undefined],
+      ["once", { before: 1 }],
+    ]);
     const [, , two] = explain(records, { rules }).steps;
     expect(two?.reasons.find(({ kind }) => kind === "result")).toMatchObject({
       text: "it was denied",
       rule: "once",
+      evidence: { before: 1 },
       call: { name: "look" },
     });
   });

@@ -133,3 +133,22 @@ describe.each([
     expect(JSON.stringify(session.messages)).not.toContain("the first");
   });
 });
+
+test("what an answer cost that comes after its run has ended counts for the session, also when it is opened again", async () => {
+  const { model, next } = deaf();
+  const priced: Model = { ...model, facts: { price: { input: 1, output: 2 } } };
+  const journal = memoryJournal();
+  const agent = new Agent({ model: priced, journal, abortGraceMs: 0 });
+  const session = await agent.open("s");
+  const running = session.send("one");
+  const call = await next();
+  session.abort("enough");
+  expect((await running).end?.reason).toBe("aborted");
+  expect(session.spent).toMatchObject({ tokens: 0, modelCalls: 1 });
+  call.resolve({ ...said("late"), usage: { inputTokens: 1_000_000, outputTokens: 500_000 } });
+  await turn();
+  expect(session.spent).toMatchObject({ tokens: 1_500_000, usd: 2, modelCalls: 1 });
+  expect(session.messages.some((message) => textOf(message) === "late")).toBe(false);
+  await session.settled();
+  expect((await agent.open("s")).spent).toEqual(session.spent);
+});

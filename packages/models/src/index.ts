@@ -11,11 +11,17 @@ export {
   listModels,
 } from "./catalogue/catalogue.ts";
 export type * from "./codec.ts";
+export type { AnthropicCompat } from "./codecs/anthropic/compat.ts";
+export type { BedrockCompat } from "./codecs/bedrock/compat.ts";
+export type { GeminiCompat } from "./codecs/google/target.ts";
 export type { GoogleCompat, GoogleOptions } from "./codecs/google-generative-ai.ts";
+export type { OllamaCompat } from "./codecs/ollama/compat.ts";
 export { openaiChatStops, openaiResponsesStops } from "./codecs/openai/stops.ts";
 export type { ChatQuirks, OpenaiChatCompat } from "./codecs/openai-chat/compat.ts";
 export type { OpenaiChatOptions } from "./codecs/openai-chat/settings.ts";
+export type { ResponsesCompat } from "./codecs/openai-responses/compat.ts";
 export type { OpenaiResponsesCompat, OpenaiResponsesOptions } from "./codecs/openai-responses/settings.ts";
+export type { Quirks } from "./codecs/shared-compat.ts";
 export type { WarningCode } from "./codecs/warn.ts";
 export { compatibleServers, type ServerName } from "./compat/choose.ts";
 export type { CompatibleServer } from "./compat/server.ts";

@@ -18,10 +18,12 @@ import {
   name,
   object,
   oneOf,
+  ownMember,
   text,
 } from "@rondo/core/checks";
 import type { Codec, Frame, Target, WireRequest } from "./codec.ts";
 import { chatQuirks } from "./codecs/openai-chat/quirks.ts";
+import { quirkChecks } from "./codecs/quirks.ts";
 import { type CredentialCallback, type Credentials, secretText, secretTexts } from "./credentials.ts";
 import type { HttpClient, HttpClocks } from "./transport/http.ts";
 import type { FetchLike } from "./transport/http-fetch.ts";
@@ -46,8 +48,8 @@ export type Authorize = (
  */
 export type Send = (wire: WireRequest, io: ModelIo) => Promise<AsyncIterable<Frame> | { whole: Json }>;
 
-/** The options of any provider's model. */
-export interface ProviderOptions {
+/** The options of any provider's model. @typeParam Compat the quirks of its protocol */
+export interface ProviderOptions<Compat = { readonly [quirk: string]: Json }> {
   /** The API key. Default: the provider's environment variable, read at each call. */
   apiKey?: string;
   /** Called before every request, and once more if what it returned was refused. Wins over `apiKey` and the environment. */
@@ -65,7 +67,7 @@ export interface ProviderOptions {
   /** What is known of the model: its window, prices, abilities. Each member wins over the catalogue's. */
   facts?: ModelFacts;
   /** How this server differs from its protocol: the quirks of its codec. */
-  compat?: { readonly [quirk: string]: Json };
+  compat?: Compat;
   /**
    * Keep the provider's own answer with each message, as `raw`: the response body, or the list of a stream's events.
    * Default: false.
@@ -120,19 +122,32 @@ export function checkedOptions(given: ModelOptions): ModelOptions {
   const owner = modelText(given.provider, given.model);
   checkGiven(modelOptions, given, owner);
   const { defaults, ...own } = given;
-  if (own.codec.api === "openai-chat") checkGiven(chatOptions, own, owner);
-  if (defaults === undefined) return own;
-  const { headers, facts, compat } = defaults;
+  const compatOptions = ownMember(compatChecks, own.codec.api);
+  if (compatOptions !== undefined) checkGiven(compatOptions, own, owner);
+  const { headers, facts, compat } = defaults ?? {};
   return {
     ...own,
     ...(headers === undefined ? {} : { headers: { ...headers, ...own.headers } }),
     ...(facts === undefined ? {} : { facts: { ...facts, ...own.facts } }),
-    ...(compat === undefined ? {} : { compat: { ...compat, ...own.compat } }),
+    ...(compat === undefined && own.compat === undefined
+      ? {}
+      : { compat: withoutNulls({ ...compat, ...own.compat }) }),
   };
 }
 
-/** What can be set for Chat Completions alone is looked at once the protocol is known. */
-const chatOptions = membersOf<Pick<ProviderOptions, "compat">>({ compat: chatQuirks }, [], "let_pass");
+/** Quirks are looked at once the protocol is known; those of a codec that the user wrote are not. */
+const compatChecks: { readonly [api: string]: Check } = Object.fromEntries(
+  Object.entries({ ...quirkChecks, "openai-chat": chatQuirks }).map(([api, compat]) => [
+    api,
+    membersOf<Pick<ProviderOptions, "compat">>({ compat }, [], "let_pass"),
+  ]),
+);
+
+/** Null is the default: no codec finds it. */
+const withoutNulls = (
+  compat: NonNullable<ProviderOptions["compat"]>,
+): NonNullable<ProviderOptions["compat"]> =>
+  Object.fromEntries(Object.entries(compat).filter(([, value]) => value !== null));
 
 /** Options that other libraries set on the model. Here they are set on the agent, and sent with each of its requests. */
 const agentOptions: Readonly<Record<string, string>> = {

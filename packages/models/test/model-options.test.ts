@@ -4,12 +4,14 @@ import { Agent, RondoError } from "@rondo/core";
 import { scripted } from "@rondo/testkit";
 import { expect, test } from "vitest";
 import { chatCompat } from "../src/codecs/openai-chat/compat.ts";
+import { responsesCompat } from "../src/codecs/openai-responses/settings.ts";
 import {
   anthropic,
   azure,
   bedrock,
   classicGemini,
   compatibleServers,
+  createModel,
   fromAiSdk,
   google,
   modelFromName,
@@ -257,9 +259,80 @@ test("a quirk that is misspelt, or set to what it does not know, is refused and 
   expect(chat({ omit: "seed" })).toContain('option compat.omit: a list is needed, not "seed": put it in [ ]');
   expect(chat({ thinkTags: true })).toContain("option compat.thinkTags: one of none, leading");
   expect(chat({ topK: 1 })).toContain("option compat.topK: true or false is needed, not 1");
-  expect(wordsOf(() => openai.chat("m", { compat: { endToken: true } }))).toContain(
+  expect(wordsOf(() => openai.chat("m", { compat: { endToken: true } as never }))).toContain(
     "did you mean endTokens?",
   );
+});
+
+type Maker = (compat: unknown) => unknown;
+
+const makers: readonly (readonly [string, Maker])[] = [
+  ["openai/m", (compat) => openai("m", { compat: compat as never })],
+  ["azure/m", (compat) => azure("m", { endpoint: "https://x.openai.azure.com", compat: compat as never })],
+  ["google/m", (compat) => google("m", { compat: compat as never })],
+  ["google/m", (compat) => classicGemini({ model: "m", apiKey: "k", compat: compat as never })],
+  ["vertex/m", (compat) => vertex("m", { project: "p", compat: compat as never })],
+  ["anthropic/m", (compat) => anthropic("m", { compat: compat as never })],
+  ["vertex/claude-m", (compat) => vertex("claude-m", { project: "p", compat: compat as never })],
+  ["bedrock/m", (compat) => bedrock("m", { compat: compat as never })],
+  ["ollama/m", (compat) => ollama("m", { compat: compat as never })],
+];
+
+test.each(makers)("the quirks of every protocol are checked when a model is made: %s", (owner, make) => {
+  const made = (compat: unknown): string => wordsOf(() => make(compat));
+  expect(made({ endToken: true })).toBe(
+    `${owner}: option compat.endToken: there is no such option; did you mean endTokens?`,
+  );
+  expect(made({ endTokens: "yes" })).toContain("option compat.endTokens: true or false is needed, not");
+  expect(made({ describeLostRules: true, affinity: null, endTokens: null })).toBe("it was taken");
+});
+
+test("a word that a quirk of a protocol does not know is refused", () => {
+  expect(wordsOf(() => openai("m", { compat: { systemRole: "tool" as never } }))).toBe(
+    'openai/m: option compat.systemRole: one of developer, system, user is needed, not "tool"',
+  );
+  expect(wordsOf(() => google("m", { compat: { schemas: "openAPI" as never } }))).toContain(
+    "option compat.schemas: one of json_schema, openapi, structured, strict is needed",
+  );
+  expect(wordsOf(() => anthropic("m", { compat: { thinking: "level" as never } }))).toContain(
+    "option compat.thinking: one of none, budget, both, adaptive is needed",
+  );
+  expect(wordsOf(() => bedrock("m", { compat: { cache: "never" as never } }))).toContain(
+    "option compat.cache: true or false is needed",
+  );
+  expect(wordsOf(() => ollama("m", { compat: { keepAlive: true as never } }))).toContain(
+    "option compat.keepAlive",
+  );
+});
+
+test("a quirk that is null is not sent, whatever is known of the server", async () => {
+  const bodies: string[] = [];
+  const fetch = async (_url: unknown, init?: { body?: unknown }): Promise<Response> => {
+    bodies.push(String(init?.body));
+    return new Response("{}", { status: 500 });
+  };
+  const model = ollama("m", {
+    baseURL: "http://x",
+    keepAlive: "5m",
+    compat: { keepAlive: null, format: null, thinkTags: null },
+    fetch: fetch as never,
+  });
+  const request = { messages: [], tools: [], toolChoice: "auto", settings: {} } as never;
+  const io = { signal: new AbortController().signal, emit: () => {} } as never;
+  await expect(model.call(request, io)).rejects.toThrow();
+  expect(bodies[0]).not.toMatch(/keep_alive|format/);
+});
+
+test("the quirks of a codec that the user wrote are the user's own", () => {
+  const codec = { api: "my-protocol", load: () => Promise.reject(new Error("not loaded")) };
+  const options = { codec, provider: "mine", model: "m", baseURL: "http://x", compat: { anyQuirk: 1 } };
+  expect(wordsOf(() => createModel(options))).toBe("it was taken");
+});
+
+test("every quirk that Responses reads may be set to what it is by default", () => {
+  const target = { origin: { api: "openai-responses", provider: "p", model: "m" }, facts: {} };
+  const compat = responsesCompat(target);
+  expect(wordsOf(() => openai("m", { compat }))).toBe("it was taken");
 });
 
 test("every quirk may be set to what it is by default, which null is too, and those of every known server to what they are there", () => {

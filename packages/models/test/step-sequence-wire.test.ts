@@ -398,7 +398,12 @@ describe("the adapters", () => {
         response.end(JSON.stringify(dialects.google.answer({ text: JSON.stringify(value) })));
       },
       async ({ url, seen }) => {
-        const options = { baseURL: url, apiKey: "k", stream: false, compat: { schemas: "structured" } };
+        const options = {
+          baseURL: url,
+          apiKey: "k",
+          stream: false,
+          compat: { schemas: "structured" as const },
+        };
         const model = google("gemini-3-pro-preview", options);
         const result = await new Agent(stepSequence({ model, output })).run("go");
         return { result, bodies: seen.map(({ body }) => JSON.parse(body) as Body) };

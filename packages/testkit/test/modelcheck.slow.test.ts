@@ -1,4 +1,13 @@
-import { budget, emptyState, type Rule, resolve, type State, type StopRule, tool } from "@rondo/core";
+import {
+  budget,
+  emptyState,
+  type Rule,
+  resolve,
+  type State,
+  type StopRule,
+  skipRepeatedFailures,
+  tool,
+} from "@rondo/core";
 import { steerable } from "@rondo/core/presets";
 import { fail, modelCheck, say, scripted } from "@rondo/testkit";
 import { describe, expect, it } from "vitest";
@@ -153,6 +162,45 @@ describe("the model checker over a user's rules and tools", () => {
     expect(broken.map(({ story }) => story).join()).toContain(
       "Its fold may go by its memory, the record and",
     );
+  });
+
+  it("finds a rule whose memory it cannot see into, and says what a memory must be", () => {
+    class Count {
+      readonly #all: number;
+      constructor(all: number) {
+        this.#all = all;
+      }
+      more(): Count {
+        return new Count(this.#all + 1);
+      }
+    }
+    class Told extends Count {
+      toJSON(): number {
+        return 1;
+      }
+    }
+    const remembering = (memory: unknown): Rule =>
+      ({ name: "counts", version: 1, init: () => memory, fold: (seen: unknown) => seen }) as Rule;
+    const broken = (memory: unknown): (readonly [string, string])[] =>
+      modelCheck({ rules: [remembering(memory)], tools: [test], states: 200 }).broken.map(
+        ({ promise, story }) => [promise, story],
+      );
+    const count = "an object of the class Count";
+    for (const [memory, what] of [
+      [new Count(0), count],
+      [{ deep: [new Map([["a", new Set([new Count(0)])]])] }, count],
+      [{ when: /x/ }, "an object of the class RegExp"],
+      [[() => 1], "a function"],
+    ]) {
+      const found = broken(memory);
+      expect(found.map(([promise]) => promise)).toEqual([
+        `P3: the rule counts remembers ${what}: a memory must be plain data`,
+      ]);
+      expect(found[0]?.[1]).toContain("remember numbers, texts, plain objects, lists, maps and sets");
+    }
+    const data = { a: [1, null, undefined, "b"], m: new Map([[{ c: 1n }, new Set([true])]]), n: new Told(1) };
+    for (const memory of [data, Object.create(null), undefined, skipRepeatedFailures().init?.(emptyState)])
+      expect(broken(memory)).toEqual([]);
   });
 
   it("finds a rule that adds to the set or the map that it remembers, which no freezing holds", () => {

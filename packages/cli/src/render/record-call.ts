@@ -6,7 +6,8 @@ import { contentText } from "../console/shorten.ts";
 import { cappedText } from "./context.ts";
 import { grantText } from "./grant.ts";
 import type { RunPage } from "./page.ts";
-import { amountsText, byText, called, doneText, type RecordOf, since } from "./record-words.ts";
+import { amountsText, because, byText, called, doneText, type RecordOf, since } from "./record-words.ts";
+import { usageText } from "./usage.ts";
 
 export function toolStarted(record: RecordOf<"tool_started">, page: RunPage, before: State): void {
   const { at, child, idempotencyKey, reserved = {} } = record;
@@ -19,10 +20,11 @@ export function toolFinished(record: RecordOf<"tool_finished">, page: RunPage, b
   const { result } = record;
   const call = before.run?.turn?.calls.find((one) => one.key === record.call);
   const how = [result.code, result.isError ? "error" : undefined, doneText(result)].filter((one) => one);
+  const by = record.rule === undefined ? "" : because({ rule: record.rule, evidence: record.evidence ?? {} });
   page.fact(
     record.at,
     "result",
-    `${called(before, record.call)}${how.length === 0 ? "" : `, ${how.join(", ")}`}${since(call?.startedAt, record.at)}`,
+    `${called(before, record.call)}${how.length === 0 ? "" : `, ${how.join(", ")}`}${by}${since(call?.startedAt, record.at)}`,
     result.isError ? "red" : "cyan",
   );
   const capped = cappedText(result);
@@ -45,7 +47,7 @@ function reconciledText(record: RecordOf<"reconciled">, before: State): string {
 
 /** A result that came when nobody waited for it any more: of an abandoned sub-agent, an answer, or a tool. */
 export function lateResult(record: RecordOf<"late_result">, page: RunPage, before: State): void {
-  const { at, call, error, result } = record;
+  const { at, call, error, result, usage } = record;
   const left = leftChildOf(record, before);
   if (left !== undefined) {
     const became = record.open ? "has stopped" : "is over";
@@ -55,7 +57,8 @@ export function lateResult(record: RecordOf<"late_result">, page: RunPage, befor
   }
   const what = call === null ? "the model's answer" : called(before, call);
   const why = error === undefined ? "" : `: ${error}`;
-  page.fact(at, "late", `${what} came after it was given up${why}`, "yellow");
+  const cost = usage === undefined ? "" : `; ${usageText(usage)}`;
+  page.fact(at, "late", `${what} came after it was given up${why}${cost}`, "yellow");
   if (result !== undefined) page.more(contentText(result.content), "dim");
 }
 

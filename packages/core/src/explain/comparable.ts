@@ -108,8 +108,9 @@ export function comparable(record: LogRecord): string {
       );
     default: {
       if (!("evidence" in fact)) return text(placed(fact));
+      if (fact.evidence === undefined) return text(placed(fact));
       return text({
-        ...fact,
+        ...placed(fact),
         evidence: evidenceOf(fact.evidence, "reason" in fact ? fact.reason : undefined),
       });
     }

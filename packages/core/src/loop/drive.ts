@@ -125,6 +125,7 @@ export class Driver {
   post(fact: Arriving): void {
     if (this.#running) {
       this.#mailbox.push(fact);
+      if (fact.type === "abort_asked") this.#ongoing.abortChildren(fact.reason);
       this.#stir();
       return;
     }

@@ -290,8 +290,8 @@ export type Fact =
     } & Because)
   /** `child`: the session of the sub-agent that is started or resumed; `reserved`: its share of what this run had left to spend. */
   | { type: "tool_started"; call: CallKey; idempotencyKey: string; child?: string; reserved?: Amounts }
-  /** `rule`: the rule that answered the call in place of starting it (`judgeStart`). */
-  | { type: "tool_finished"; call: CallKey; result: CallResult; rule?: string }
+  /** `rule`: the rule that answered the call in place of starting it (`judgeStart`), with what it saw. */
+  | ({ type: "tool_finished"; call: CallKey; result: CallResult } & Partial<Because>)
   /** The tool has begun, and waits for an answer (`waitForAnswer`): until then nothing of it runs. */
   | { type: "tool_waits"; call: CallKey; question: Json }
   /** Somebody answered the tool's question: it may go on (`resume`). */
@@ -334,10 +334,19 @@ export type Fact =
   /** The time that a wait was for has come. */
   | { type: "woke" }
   /**
-   * A result that came after its call already had one. It is stored but not used; only what a sub-agent spent counts, and
-   * that it has ended. `open`: the sub-agent has not ended, only stopped; with an `error`, it could not be ended this time.
+   * A result that came after its call already had one. It is stored but not used; only what it cost counts, and that a
+   * sub-agent has ended. `open`: the sub-agent has not ended, only stopped; with an `error`, it could not be ended this time.
+   * `call`: null for a model call that was given up; `usage` and `usd` are then what it cost, as far as that is known.
    */
-  | { type: "late_result"; call: CallKey | null; result?: CallResult; error?: string; open?: true }
+  | {
+      type: "late_result";
+      call: CallKey | null;
+      result?: CallResult;
+      error?: string;
+      open?: true;
+      usage?: Usage;
+      usd?: number;
+    }
   /** `keep`: the part of an unfinished answer that had arrived; it enters the history. */
   | { type: "run_ended"; end: RunEnd; text?: string; keep?: AssistantMessage };
 

@@ -21,7 +21,7 @@ import { hookAnswered, untransformed } from "./folding/hooks.ts";
 import { beginMemories, remember } from "./folding/memories.ts";
 import { answerQuestion, askQuestion } from "./folding/question.ts";
 import { compact, endSummary, newCompaction, startSummary, trim } from "./folding/shrink.ts";
-import { spendMore } from "./folding/spend.ts";
+import { spendLate, spendMore } from "./folding/spend.ts";
 import { reopen } from "./folding/takeover.ts";
 import {
   alsoOffered,
@@ -78,9 +78,12 @@ function fold(state: State, record: LogRecord, last: number): State {
   if (record.type === "allowed") return allow(state, record.grant);
   if (record.type === "revoked") return revoke(state, record.id);
   const { run } = state;
-  // What a sub-agent spent counts even if it is reported after the run's end.
-  if (record.type === "late_result")
-    return run === undefined ? state : { ...hearLeft(state, record), run: rollUp(run, record.result?.spent) };
+  // What was spent counts even if it is reported after the run's end.
+  if (record.type === "late_result") {
+    if (run === undefined) return state;
+    const paid = record.usage === undefined ? run : { ...run, spend: spendLate(run.spend, record) };
+    return { ...hearLeft(state, record), run: rollUp(paid, record.result?.spent) };
+  }
   if (record.type === "opened") return reopen(state, record, last);
   if (!isOpen(run)) return state;
   const to = (change: Partial<Run>): State => ({ ...state, run: { ...run, ...change } });

@@ -48,7 +48,7 @@ export function skipRepeatedFailures(options: SkipRepeatedFailures = {}): Rule {
       return { do: "answer", code: "repeated", text, evidence: { tool: call.name } };
     },
     judgeStart(failed, call) {
-      return failed.has(nameOf(call)) ? { code: "repeated", text } : undefined;
+      return failed.has(nameOf(call)) ? { code: "repeated", text, evidence: { tool: call.name } } : undefined;
     },
   };
   return rule;

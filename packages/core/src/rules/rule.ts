@@ -59,6 +59,14 @@ export interface ArrivingPart {
   readonly from: number;
 }
 
+/** The result that a rule gives a call in place of starting it, and what it saw. */
+export interface Opposed {
+  readonly code: ResultCode;
+  readonly text: string;
+  /** Default: none. */
+  readonly evidence?: JsonObject;
+}
+
 export interface Rule<Memory = unknown> {
   /** Unique among a run's rules; part of every record that the rule causes. */
   readonly name: string;
@@ -87,7 +95,7 @@ export interface Rule<Memory = unknown> {
   /** Called for each call of an answer: whether it runs, or what answers it. The first rule that returns something decides. */
   judgeCall?(memory: Memory, call: Call, state: State, texts: Texts): Verdict | undefined;
   /** Called for a call that was judged to run and is about to start: returns a result to give instead, e.g. because of what happened since. */
-  judgeStart?(memory: Memory, call: Call, state: State): { code: ResultCode; text: string } | undefined;
+  judgeStart?(memory: Memory, call: Call, state: State): Opposed | undefined;
   /** The time, in milliseconds since 1970, at which `decide` is called even if nothing else happens. */
   wakeAt?(memory: Memory, state: State): number | undefined;
 }

@@ -16,13 +16,12 @@ import { Driver } from "../loop/drive.ts";
 import { outlivesRun } from "../loop/driving/late-results.ts";
 import type { ListenerList } from "../loop/driving/telling.ts";
 import type { CallKey, CodeChange, Fact } from "../loop/records.ts";
-import { inFlight, isOpen, type State } from "../loop/state.ts";
+import { isOpen, type State } from "../loop/state.ts";
 import { type RunResult, resultOf } from "../result.ts";
-import { isLiveGrant } from "../rules/grants.ts";
-import { changeText, newsOf } from "./changes.ts";
 import type { KnownState } from "./known-state.ts";
 import { type Adopt, OutsideFacts } from "./outside-facts.ts";
-import { aboutOf, type SessionParts, shellOf } from "./parts.ts";
+import { type SessionParts, shellOf } from "./parts.ts";
+import { TakingUp } from "./taking-up.ts";
 
 /** Makes the first fact of a stretch, from the state at that time. Throws if that is no longer possible. */
 type First = () => Fact | undefined;
@@ -49,15 +48,10 @@ export class Driving<Output> {
   readonly #writer: Writer;
   readonly #known: KnownState;
   readonly #outside: OutsideFacts;
+  readonly #takingUp: TakingUp;
   #drive: Drive<Output> | undefined;
-  #areOptionsRecorded = false;
-  #changed: readonly CodeChange[] = [];
-  /** The warning about changed code is still to be emitted: when the session was opened, nobody could listen yet. */
-  #tellsChanges = false;
   /** How often the session was drained. */
   drains = 0;
-  /** Records of other processes were read: an open run, if there is one, is not from here. */
-  #isOthers = false;
 
   /** @param state what `known` returned when the session was opened */
   constructor(parts: SessionParts, known: KnownState, state: State, listeners: ListenerList) {
@@ -72,6 +66,7 @@ export class Driving<Output> {
       known.prefix,
     );
     this.#outside = new OutsideFacts(this.#driver, () => this.#readNews());
+    this.#takingUp = new TakingUp(parts, this.#driver);
   }
 
   get state(): State {
@@ -115,11 +110,11 @@ export class Driving<Output> {
 
   /** Whether the last run was started here: then the options in the records are this object's. */
   get areOptionsRecorded(): boolean {
-    return this.#areOptionsRecorded;
+    return this.#takingUp.areOptionsRecorded;
   }
 
   get changed(): readonly CodeChange[] {
-    return this.#changed;
+    return this.#takingUp.changed;
   }
 
   /**
@@ -130,31 +125,18 @@ export class Driving<Output> {
   async takeOver(force: boolean, demandMay: () => void): Promise<void> {
     if (!isOpen(this.state.run) && !force) return;
     // If this agent refuses to continue, it must not fence the holder off.
-    if (isOpen(this.state.run)) this.#newsNow();
+    if (isOpen(this.state.run)) this.#takingUp.news();
     await this.#writer.take(force, () => {});
     try {
       // The former holder may have written until now, and its run may have ended.
       this.#startFrom(await this.#known.readOn(this.#driver.written));
       if (!isOpen(this.state.run)) return;
       demandMay();
-      this.#reopen();
+      this.#takingUp.reopen();
       await this.#driver.settled();
     } finally {
       await this.#writer.release();
     }
-  }
-
-  #newsNow(): ReturnType<typeof newsOf> {
-    return newsOf(this.#parts.id, this.state.options, this.#parts.resolved);
-  }
-
-  /** Records that this process takes over what another left open. */
-  #reopen(): void {
-    const news = this.#newsNow();
-    this.#changed = news.changed ?? [];
-    this.#tellsChanges = this.#changed.length > 0;
-    this.#driver.post({ type: "opened", by: "session", ...aboutOf(this.#parts), ...news });
-    this.#isOthers = false;
   }
 
   /** Reads what others have written; returns a function that continues from there. A promise only if the journal returns one. */
@@ -168,10 +150,7 @@ export class Driving<Output> {
   }
 
   #startFrom(read: State): void {
-    if (read.seq !== this.state.seq || this.#driver.failed !== undefined) {
-      this.#isOthers = true;
-      this.#areOptionsRecorded = false;
-    }
+    if (read.seq !== this.state.seq || this.#driver.failed !== undefined) this.#takingUp.othersWrote();
     this.#driver.startFrom(read);
   }
 
@@ -390,37 +369,14 @@ export class Driving<Output> {
   /** Writes what a stretch begins with: what has become of an open run, the stretch's own fact, and the facts that were held. */
   #beginStretch(drive: Drive<Output>, first: First | undefined): void {
     const fact = first?.();
-    const { run } = this.state;
-    if (isOpen(run) && this.#isOthers) this.#reopen();
-    // What was abandoned when this session was drained is lost, and that is recorded.
-    else if (isOpen(run) && inFlight(run))
-      this.#driver.post({ type: "opened", by: "session", ...aboutOf(this.#parts) });
-    // The state's time is that of the last record: a grant that expired since would still let a call run.
-    else if (isOpen(run) && first === undefined && this.#hasGrantExpired) this.#driver.post({ type: "woke" });
-    this.#isOthers = false;
-    this.#tellChanges();
+    this.#takingUp.goOn(first === undefined);
     const { held = [] } = drive;
     drive.wanted = false;
     if (fact !== undefined) this.#driver.post(fact);
     // A fact that is refused at once stays held.
     for (; held[0] !== undefined; held.shift()) this.#driver.post(held[0]);
     drive.held = undefined;
-    if (fact?.type === "run_started") this.#areOptionsRecorded = true;
+    if (fact?.type === "run_started") this.#takingUp.areOptionsRecorded = true;
     drive.begun = true;
-  }
-
-  /** Whether a grant has expired since the last record. */
-  get #hasGrantExpired(): boolean {
-    const { grants, now } = this.state;
-    const today = this.#parts.clock.now();
-    return grants.some((grant) => isLiveGrant(grant, now) && !isLiveGrant(grant, today));
-  }
-
-  /** Emits the warning about changed code: once, and before anything happens under the new code. */
-  #tellChanges(): void {
-    if (!this.#tellsChanges) return;
-    this.#tellsChanges = false;
-    const message = `the run goes on under other code than it was begun with: ${this.#changed.map(changeText).join("; ")}`;
-    this.#driver.tell({ type: "warning", code: "changed", message });
   }
 }

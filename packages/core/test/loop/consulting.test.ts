@@ -204,7 +204,13 @@ describe("a rule that decides", () => {
     const against = (text: string, key: string): Bare => ({
       name: text,
       judgeStart: (memory, call) =>
-        call.key === key ? { code: "limit", text: `${text} ${String(memory)}` } : undefined,
+        call.key === key
+          ? {
+              code: "limit",
+              text: `${text} ${String(memory)}`,
+              ...(text === "three" ? { evidence: { seen: 3 } } : {}),
+            }
+          : undefined,
     });
     const both = withRules(
       { name: "mute" },
@@ -222,6 +228,7 @@ describe("a rule that decides", () => {
       code: "limit",
       text: "three d",
       rule: "three",
+      evidence: { seen: 3 },
     });
     expect(spokenAgainst(callOf("5.2"), state, both)).toBeUndefined();
   });

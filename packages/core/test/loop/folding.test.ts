@@ -1192,6 +1192,28 @@ describe("the end and the abort", () => {
   });
 });
 
+describe("what a model call cost that had been given up", () => {
+  const usage = { inputTokens: 3, outputTokens: 2 };
+  const late = { type: "late_result", call: null, usage, usd: 0.5 } as const;
+
+  test("is added to the run's own spending, also after its end", () => {
+    const open = fold(stateOf(), late).run;
+    expect(open?.spend).toMatchObject({ usage, tokens: 5, usd: 0.5, uncounted: 0 });
+    expect(open?.below).toBeUndefined();
+    const ended = fold(stateOf(), { type: "run_ended", end: { reason: "aborted" } });
+    expect(fold(ended, late).run?.spend).toMatchObject({ tokens: 5, usd: 0.5 });
+    expect(fold(ended, { type: "late_result", call: null }).run).toStrictEqual(ended.run);
+  });
+
+  test("is unknown in money if either is", () => {
+    const { usd: _usd, ...unpriced } = late;
+    expect(fold(stateOf(), unpriced).run?.spend.usd).toBeUndefined();
+    const unknown = stateOf({ spend: { usage: {}, tokens: 0, usd: undefined, uncounted: 1 } });
+    expect(fold(unknown, late).run?.spend.usd).toBeUndefined();
+    expect(fold(stateOf(), { ...late, usage: {} }).run?.spend).toStrictEqual(stateOf().run.spend);
+  });
+});
+
 describe("a sub-agent's spending", () => {
   const spent = { usage: { inputTokens: 3 }, tokens: 3, usd: 0.5, uncounted: 1, modelCalls: 2, agents: 1 };
 

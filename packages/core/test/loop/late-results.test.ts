@@ -51,6 +51,16 @@ describe("the outcome of a model call", () => {
   });
 });
 
+test("a model's answer that is late keeps what it cost, by the price of the model in use", () => {
+  const price = { input: 1, output: 2 };
+  const usage = { inputTokens: 1_000_000, outputTokens: 1_000_000 };
+  const fact: Fact = { type: "model_finished", message: { ...message, usage }, checks: [] };
+  const priced = stateOf({}, {}, { models: [{ id: "m", origin: message.origin, facts: { price } }] });
+  expect(timely(fact, priced)).toStrictEqual({ ...nothingComes, usage, usd: 3 });
+  expect(timely(fact, stateOf())).toStrictEqual({ ...nothingComes, usage });
+  expect(timely(fact, idle)).toStrictEqual({ ...nothingComes, usage });
+});
+
 describe("the result of a call", () => {
   const result = { ...textResult, content: [...textResult.content] };
   const done: Fact = { type: "tool_finished", call: "5.0", result };

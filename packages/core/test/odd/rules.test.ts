@@ -75,6 +75,11 @@ const notWords: [string, Record<string, (...given: never[]) => unknown>, string]
     'hook_failed is needed for a code, not "toString"',
   ],
   [
+    "judgeStart",
+    { judgeStart: () => ({ code: "denied", text: "no", evidence: { at: 1n } }) },
+    "evidence.at is a bigint, and JSON has no such value",
+  ],
+  [
     "judge",
     { judge: () => ({ follows: { do: "act" }, evidence: {}, answerAll: { code: "no", text: () => "no" } }) },
     'hook_failed is needed for a code, not "no"',

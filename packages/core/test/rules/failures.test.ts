@@ -437,9 +437,10 @@ describe("a call that threw", () => {
       text,
       evidence: { tool: "write" },
     });
-    expect(rule.judgeStart?.(failed, same, emptyState)).toStrictEqual({ code: "repeated", text });
+    const evidence = { tool: "write" };
+    expect(rule.judgeStart?.(failed, same, emptyState)).toStrictEqual({ code: "repeated", text, evidence });
     const worded = skipRepeatedFailures({ text: "no" });
-    expect(worded.judgeStart?.(failed, same, emptyState)).toStrictEqual({ code: "repeated", text: "no" });
+    expect(worded.judgeStart?.(failed, same, emptyState)).toMatchObject({ code: "repeated", text: "no" });
     expect(worded.judgeCall?.(failed, same, emptyState, texts)).toMatchObject({ text: "no" });
   });
 

@@ -290,7 +290,11 @@ describe("loop detection", () => {
       text,
       evidence: { detector: "generic_repeat", count: 3, tool: "look" },
     });
-    expect(rule.judgeStart?.(three, look, stateOf())).toStrictEqual({ code: "repeated", text });
+    expect(rule.judgeStart?.(three, look, stateOf())).toStrictEqual({
+      code: "repeated",
+      text,
+      evidence: { detector: "generic_repeat", count: 3, tool: "look" },
+    });
     for (const [memory, call] of [
       [three, peek],
       [made(2), look],

@@ -49,15 +49,7 @@ const vertex: Host = {
  * container, unless `container` says otherwise (`null`: a new one). `opaque` of a caller's own part: `cache_control`; for
  * files also `file_id`, `title`, `context`, `citations`.
  *
- * `Target.compat`: `alternate` (roles must alternate), `resultsAlone` (a user speaks only after an answer to the results),
- * `noneChoice: false` (calls cannot be forbidden: the choice is left out, and what is called is ignored),
- * `unsignedThinking` (reasoning is sent back without a signature),
- * `thinkingFill` (the reasoning sent for a tool turn that has none), `resumesPauses: false` (a paused answer is continued
- * by a short user message, without the calls that were open in it), `containers: "turn"` (no container is named once a user
- * message followed it), `unbindsThinking` (the server leaves out earlier thinking that no longer fits what stands before
- * it, and says so), `refusedBlocks` (types of its own blocks that it does not take back), `refusedMembers` (members
- * of them, as `compaction.encrypted_content`), `fetchesUrls: false` (a file with nothing but an address becomes a note; so on
- * Bedrock and on Vertex, unless it is `true`), `plainSchemas` (tool schemas contain only shapes and enums; `typed`: with exactly one type in every place), `cache: false` (no automatic marks), and any trait of `anthropic/traits.ts` by its name.
+ * `Target.compat`: see `AnthropicCompat`.
  */
 export const anthropicMessages: Codec = {
   api,

@@ -12,9 +12,7 @@ import { learnedOfConverse } from "./bedrock/learn-quirks.ts";
  *
  * `settings.providerOptions.bedrock`: members of the body (`guardrailConfig`, `additionalModelRequestFields`,
  * `requestMetadata`, `performanceConfig`, `serviceTier`, …) and `cache` (`false`, `true`, `{ ttl: "1h" }`).
- * `Target.compat`: `cache` (whether the model takes cache points), `unsignedThinking`, `callsAlone: true` (calls and
- * results go in messages of their own), `resultsAlone: true` (only results do), and any trait of `anthropic/traits.ts`,
- * e.g. for an inference profile whose name does not tell its model.
+ * `Target.compat`: see `BedrockCompat`; traits serve e.g. an inference profile whose name does not tell its model.
  */
 export const bedrockConverse: Codec = {
   api: "bedrock-converse",

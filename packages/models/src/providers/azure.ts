@@ -2,6 +2,9 @@
 
 import { type Model, RondoError } from "@rondo/core";
 import { checkGiven, membersOf, oneOf, text } from "@rondo/core/checks";
+import type { ChatQuirks } from "../codecs/openai-chat/compat.ts";
+import type { ResponsesCompat } from "../codecs/openai-responses/compat.ts";
+import type { Quirks } from "../codecs/shared-compat.ts";
 import { compatibleServers, compatOf } from "../compat/choose.ts";
 import { fromEnvironment, processEnvironment } from "../credentials.ts";
 import { createModel } from "../http-model.ts";
@@ -10,7 +13,7 @@ import { bearer, keyHeader } from "../request-head.ts";
 import { openaiChat, openaiResponses } from "./codecs.ts";
 import { keyIn } from "./environment-key.ts";
 
-export interface AzureOptions extends ProviderOptions {
+export interface AzureOptions extends ProviderOptions<Quirks<ResponsesCompat> | ChatQuirks> {
   /** The resource's address, `https://NAME.openai.azure.com`, with or without `/openai/v1`. Default: `AZURE_OPENAI_ENDPOINT`. */
   endpoint?: string;
   /** Default: `responses`. */

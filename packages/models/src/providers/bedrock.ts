@@ -1,6 +1,8 @@
 // The room of Amazon Bedrock: the Converse protocol, with signed requests or an API key as bearer token.
 
 import { type Model, RondoError } from "@rondo/core";
+import type { BedrockCompat } from "../codecs/bedrock/compat.ts";
+import type { Quirks } from "../codecs/shared-compat.ts";
 import { type AwsKeys, type Credentials, fromEnvironment, processEnvironment } from "../credentials.ts";
 import { createModel } from "../http-model.ts";
 import type { Authorize, ProviderOptions } from "../model-options.ts";
@@ -9,7 +11,7 @@ import { bearer } from "../request-head.ts";
 import { bedrockConverse } from "./codecs.ts";
 import { claudeOutput } from "./output.ts";
 
-export interface BedrockOptions extends ProviderOptions {
+export interface BedrockOptions extends ProviderOptions<Quirks<BedrockCompat>> {
   /** Default: `AWS_REGION`, else `AWS_DEFAULT_REGION`, else `us-east-1`. */
   region?: string;
 }

@@ -1,6 +1,8 @@
 // The room of the classic Gemini: called as the Gemini client of the preset *think, act, observe* calls it.
 
 import { type Model, RondoError } from "@rondo/core";
+import type { GeminiCompat } from "../codecs/google/target.ts";
+import type { Quirks } from "../codecs/shared-compat.ts";
 import { fromEnvironment, processEnvironment } from "../credentials.ts";
 import { createModel } from "../http-model.ts";
 import type { ProviderOptions } from "../model-options.ts";
@@ -9,7 +11,7 @@ import { googleClassic } from "./codecs.ts";
 
 const keyVariable = "GEMINI_API_KEY";
 
-export interface ClassicGeminiOptions extends Omit<ProviderOptions, "stream"> {
+export interface ClassicGeminiOptions extends Omit<ProviderOptions<Quirks<GeminiCompat>>, "stream"> {
   /** Default: `gemini-2.5-flash`. */
   model?: string;
 }

@@ -12,7 +12,7 @@ import { keyIn } from "./environment-key.ts";
 import { chatOutput } from "./output.ts";
 import { watchingCuts } from "./prompt-cut.ts";
 
-export interface CompatibleOptions extends ProviderOptions {
+export interface CompatibleOptions extends ProviderOptions<ChatQuirks> {
   model: string;
   /** How this server differs from OpenAI's: overrides what is known of it, quirk by quirk. */
   compat?: ChatQuirks;

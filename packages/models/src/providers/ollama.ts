@@ -14,6 +14,8 @@ import {
   RondoError,
 } from "@rondo/core";
 import { checkGiven, count, either, flag, membersOf, number, oneOf, text } from "@rondo/core/checks";
+import type { OllamaCompat } from "../codecs/ollama/compat.ts";
+import type { Quirks } from "../codecs/shared-compat.ts";
 import { type Environment, fromEnvironment, processEnvironment } from "../credentials.ts";
 import { createModel } from "../http-model.ts";
 import { modelText, type ProviderOptions } from "../model-options.ts";
@@ -26,7 +28,7 @@ import { keyIn } from "./environment-key.ts";
 import { directly } from "./loopback.ts";
 import { watchingCuts } from "./prompt-cut.ts";
 
-export interface OllamaOptions extends ProviderOptions {
+export interface OllamaOptions extends ProviderOptions<Quirks<OllamaCompat>> {
   /**
    * How tools are sent: `native`, as text (`prompted`), or `auto`: natively until the server reports that the model has no
    * tools, or passes the model's calls on as text. Default: `auto`.

@@ -1,6 +1,9 @@
 // The room of OpenAI's own API: Responses unless Chat Completions is asked for.
 
 import type { Model } from "@rondo/core";
+import type { ChatQuirks } from "../codecs/openai-chat/compat.ts";
+import type { ResponsesCompat } from "../codecs/openai-responses/compat.ts";
+import type { Quirks } from "../codecs/shared-compat.ts";
 import { chooseServer, compatOf } from "../compat/choose.ts";
 import { createModel } from "../http-model.ts";
 import type { LazyCodec, ProviderOptions } from "../model-options.ts";
@@ -10,16 +13,18 @@ import { gptFacts } from "./in-place.ts";
 import { isVendors, leftInTexts, readAt } from "./left-in-texts.ts";
 import { chatOutput } from "./output.ts";
 
-export interface OpenaiOptions extends ProviderOptions {
+/** @typeParam Compat the quirks of the protocol */
+export interface OpenaiOptions<Compat = Quirks<ResponsesCompat> | ChatQuirks>
+  extends ProviderOptions<Compat> {
   organization?: string;
   project?: string;
 }
 
 export interface OpenaiProvider {
   /** Over the Responses protocol, which keeps reasoning between steps. */
-  (model: string, options?: OpenaiOptions): Model;
+  (model: string, options?: OpenaiOptions<Quirks<ResponsesCompat>>): Model;
   /** Over the older Chat Completions protocol. */
-  chat(model: string, options?: OpenaiOptions): Model;
+  chat(model: string, options?: OpenaiOptions<ChatQuirks>): Model;
 }
 
 /** A model at OpenAI, e.g. `openai("gpt-5.2")`. The key is `apiKey`, or `OPENAI_API_KEY` at the time of the call. */

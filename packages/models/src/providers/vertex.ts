@@ -5,6 +5,9 @@
 // metadata server and the login of the command line.
 
 import { type Model, messageOf, RondoError } from "@rondo/core";
+import type { AnthropicCompat } from "../codecs/anthropic/compat.ts";
+import type { GeminiCompat } from "../codecs/google/target.ts";
+import type { Quirks } from "../codecs/shared-compat.ts";
 import { type Credentials, fromEnvironment, processEnvironment } from "../credentials.ts";
 import { createModel } from "../http-model.ts";
 import type { Authorize, ProviderOptions } from "../model-options.ts";
@@ -14,7 +17,7 @@ import { claudeFacts } from "./in-place.ts";
 import { leftInTexts, readAt } from "./left-in-texts.ts";
 import { claudeOutput, googleOutput } from "./output.ts";
 
-export interface VertexOptions extends ProviderOptions {
+export interface VertexOptions extends ProviderOptions<Quirks<GeminiCompat> | Quirks<AnthropicCompat>> {
   /** Google Cloud project. Default: `GOOGLE_CLOUD_PROJECT`. Needed unless an API key is used. */
   project?: string;
   /** E.g. `europe-west4`, or the multi-regions `eu` and `us`. Default: `GOOGLE_CLOUD_LOCATION`, else `global`. */

@@ -26,7 +26,7 @@ import {
 import { frozen } from "@rondo/core/driving";
 import type { World } from "./answers.ts";
 import { type Fuel, spend } from "./disturbances.ts";
-import { holdFast, told } from "./memories.ts";
+import { heldFast, told } from "./memories.ts";
 import {
   brokenByDecision,
   brokenByRecord,
@@ -317,7 +317,7 @@ function append(
     const record: LogRecord = frozen({ ...fact, seq: state.seq, at, rand: 0.5 });
     // Many ways go on from here: what a rule wrote into the state would show on all of them.
     const next = fold(state, record, subject.rules);
-    for (const memory of next.memories) holdFast(memory);
+    broken.push(...heldFast(next.memories, subject.rules));
     frozen(next);
     shadow = shadowAfter(shadow, record, state);
     broken.push(...brokenByRecord(record, state, next, shadow));

@@ -210,6 +210,10 @@ const remedies: readonly (readonly [sign: RegExp, remedy: string])[] = [
     /the same state led to two decisions/,
     "A rule may go by its memory and the state alone: not by chance, the clock, or a variable of its own.",
   ],
+  [
+    /must be plain data/,
+    "Two memories that differ there would count as one: remember numbers, texts, plain objects, lists, maps and sets, or give the class a toJSON that tells all of it.",
+  ],
   [/remembers something else/, "Its fold may go by its memory, the record and the state alone."],
   [
     /^P\d.*(?:read only|not extensible|Cannot delete property)/,

@@ -152,19 +152,15 @@ export const timedOutResult: ResultOf = (call, { now }, { texts }) =>
     ? result("timeout", texts.timeout(call.name, call.tool?.timeoutMs ?? 0, call.tool?.effect))
     : undefined;
 
-/** Answers the calls that have not started and that a rule answers instead. The record names the rule. */
+/** Answers the calls that have not started and that a rule answers instead. The record names the rule, with its evidence. */
 export function answerOpposed(state: RunState, rules: Rules): Action | undefined {
   let facts: Fact[] | undefined;
   for (const call of callsOfTurn(state)) {
     const said = call.result === undefined && isFresh(call) ? spokenAgainst(call, state, rules) : undefined;
     if (said === undefined) continue;
     facts ??= [];
-    facts.push({
-      type: "tool_finished",
-      call: call.key,
-      result: result(said.code, said.text),
-      rule: said.rule,
-    });
+    const { code, text, ...because } = said;
+    facts.push({ type: "tool_finished", call: call.key, result: result(code, text), ...because });
   }
   return facts && record(...facts);
 }

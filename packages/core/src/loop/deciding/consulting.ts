@@ -3,10 +3,17 @@
 // A rule is asked before each model call, and also at the time it has set (`wakeAt`) while something is in flight. Each
 // decision becomes one record, with the rule's name and evidence.
 
-import { type Decision, evidenceOf, firstSaid, type Rule, type Rules, speakersIn } from "../../rules/rule.ts";
+import {
+  type Decision,
+  evidenceOf,
+  firstSaid,
+  type Opposed,
+  type Rule,
+  type Rules,
+  speakersIn,
+} from "../../rules/rule.ts";
 import { heard } from "../../rules/verdicts.ts";
 import { type Action, record } from "../action.ts";
-import type { ResultCode } from "../records.ts";
 import { type Call, inFlight, isRunning, type Run, type RunState } from "../state.ts";
 import { end } from "./ending.ts";
 import { lastAnswer } from "./last-answer.ts";
@@ -56,16 +63,17 @@ export function ruleDecision(state: RunState, rules: Rules): Action | undefined 
   return firstSaid(rules, state, "decide", [state], (decision, rule) => decided(state, rule, decision));
 }
 
-/** What the first rule says that answers a call instead of letting it start, and the rule's name. */
+/** What the first rule says that answers a call instead of letting it start, with the rule's name and evidence. */
 export function spokenAgainst(
   call: Call,
   state: RunState,
   rules: Rules,
-): { code: ResultCode; text: string; rule: string } | undefined {
-  return firstSaid(rules, state, "judgeStart", [call, state], ({ code, text }, { name: rule }) => ({
+): (Opposed & { rule: string }) | undefined {
+  return firstSaid(rules, state, "judgeStart", [call, state], ({ code, text, evidence }, { name: rule }) => ({
     code,
     text,
     rule,
+    ...(evidence === undefined ? {} : { evidence: evidenceOf({ evidence }) }),
   }));
 }
 

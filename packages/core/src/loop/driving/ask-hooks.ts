@@ -25,7 +25,7 @@ import type { HookAsk } from "../action.ts";
 import { ownPermission } from "../batch.ts";
 import type { Log } from "../log.ts";
 import type { CallKey, Fact, HistoryEdit } from "../records.ts";
-import { type Call, callIn, type State } from "../state.ts";
+import { type Call, callIn, type Run, type State } from "../state.ts";
 import { checkArgs } from "./act.ts";
 import { viewOf } from "./announce.ts";
 
@@ -49,6 +49,14 @@ interface Asking extends Asked {
 
 /** A hook's answer, as a fact. */
 export type Answered = Fact & { type: "hook_answered" };
+
+/** Whether a hook's answer still matters: a deadline does not wait for answers about a step or an approval. */
+export function isAwaited(ask: HookAsk, run: Run): boolean {
+  if (ask.hook === "prepareStep") return run.landing === undefined;
+  if (ask.hook !== "permission" && ask.hook !== "beforeTool") return true;
+  const call = callIn(run, ask.call);
+  return call !== undefined && call.result === undefined;
+}
 
 /** A key for a question, to tell whether it is being asked already. */
 export function askKey(ask: HookAsk): string {

@@ -2,8 +2,11 @@
 //
 // Every driver uses it, so that a late result is recorded in the same way everywhere.
 
+import { tokensOf, type Usage } from "../../message.ts";
+import { costOf, type Price } from "../../price.ts";
 import type { CallResult, Fact } from "../records.ts";
-import { type Call, callIn, type State } from "../state.ts";
+import type { ModelRef } from "../run-options.ts";
+import { type Call, callIn, modelInUse, type RunState, type State, summariserOf, withRun } from "../state.ts";
 
 /** A result that was given to `answer`: no tool was started for it. */
 export const isExternalResult = (fact: Fact): boolean =>
@@ -47,13 +50,27 @@ export type Arriving = Fact & { readonly asked?: number };
 export const isVoid = ({ asked }: Arriving, { changedSeq }: State): boolean =>
   asked !== undefined && asked < changedSeq;
 
+/** What is kept of a model call's outcome for which nobody waits: what it cost. @param price of the model that was called */
+export function lateAnswer(fact: Fact, price: Price | undefined): Fact {
+  const usage = usageIn(fact);
+  if (usage === undefined || tokensOf(usage) === undefined) return { type: "late_result", call: null };
+  const usd = price && costOf(price, usage).total;
+  return { type: "late_result", call: null, usage, ...(usd === undefined ? {} : { usd }) };
+}
+
+function usageIn(fact: Fact): Usage | undefined {
+  if (fact.type === "model_finished" || fact.type === "summary_finished") return fact.message.usage;
+  return fact.type === "model_failed" || fact.type === "summary_failed" ? fact.usage : undefined;
+}
+
 /** The fact as it is recorded: as a `late_result` if it came too late. */
-export function timely(arriving: Arriving, { run }: State): Fact {
+export function timely(arriving: Arriving, state: State): Fact {
+  const { run } = state;
   const fact = arriving.asked === undefined ? arriving : unasked(arriving);
   if (fact.type === "model_finished" || fact.type === "model_failed")
-    return run?.call === undefined ? { type: "late_result", call: null } : fact;
+    return run?.call === undefined ? lateAnswer(fact, priceIn(state, modelUsed)) : fact;
   if (fact.type === "summary_finished" || fact.type === "summary_failed")
-    return run?.compacting?.call === undefined ? { type: "late_result", call: null } : fact;
+    return run?.compacting?.call === undefined ? lateAnswer(fact, priceIn(state, summariserOf)) : fact;
   if (fact.type !== "tool_finished" && fact.type !== "tool_waits" && fact.type !== "child_waits") return fact;
   const call = callIn(run, fact.call);
   if (call !== undefined && call.result === undefined && !(isExternalResult(fact) && isDecided(call)))
@@ -64,6 +81,11 @@ export function timely(arriving: Arriving, { run }: State): Fact {
   const stopped = { content: [], isError: true, ...(spent === undefined ? {} : { spent }) };
   return { type: "late_result", call: fact.call, result: stopped, open: true };
 }
+
+const modelUsed = ({ options, run }: RunState): ModelRef | undefined => options.models[modelInUse(run)];
+
+const priceIn = (state: State, by: (state: RunState) => ModelRef | undefined): Price | undefined =>
+  state.run === undefined ? undefined : by(withRun(state))?.facts.price;
 
 /** What is stored of a question that came too late: nobody is asked. */
 const unheard: CallResult = {

@@ -1,7 +1,9 @@
-// The room of the model call in flight: one at a time. Whatever an abandoned call still returns is dropped.
+// The room of the model call in flight: one at a time. Of what an abandoned call still returns, only its cost is kept.
 
 import type { RondoError } from "../../errors.ts";
 import type { Fact } from "../records.ts";
+import type { ModelRef } from "../run-options.ts";
+import { lateAnswer } from "./late-results.ts";
 
 interface Call {
   readonly controller: AbortController;
@@ -17,11 +19,13 @@ export class ModelCall {
 
   /**
    * Begins another call.
+   * @param by the model that is called
    * @param audience receives its deltas, as long as it is not abandoned
    * @returns its signal, and a function that posts its outcome
    */
   begins(
     post: (fact: Fact) => void,
+    by: ModelRef | undefined,
     audience?: { isThere: boolean },
   ): { controller: AbortController; came: (fact: Fact) => void } {
     const call = { controller: new AbortController(), audience };
@@ -30,7 +34,7 @@ export class ModelCall {
       const isAwaited = this.#call === call;
       if (isAwaited) this.#call = undefined;
       // Another call may be waited for by now, and this is not its answer.
-      post(isAwaited ? fact : { type: "late_result", call: null });
+      post(isAwaited ? fact : lateAnswer(fact, by?.facts.price));
     };
     return { controller: call.controller, came };
   }

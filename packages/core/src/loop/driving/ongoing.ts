@@ -5,7 +5,6 @@
 
 import { messageOf, RondoError, type Thrown } from "../../errors.ts";
 import type { RondoEvent } from "../../events.ts";
-import type { Model } from "../../model.ts";
 import { answeringInText } from "../../output/answers.ts";
 import { areWordsMissing, inAnyWords } from "../../rules/custom-texts.ts";
 import { failedRule, type Rules } from "../../rules/rule.ts";
@@ -15,13 +14,13 @@ import { ChildWaits, type ToolContext } from "../../tool.ts";
 import type { Action, HookAsk } from "../action.ts";
 import type { BroughtResult } from "../child-facts.ts";
 import { abandonedResult, unstartedResult } from "../deciding/closing.ts";
-import { placeOf } from "../folding/same-model.ts";
+import { modelOf } from "../folding/same-model.ts";
 import { offeredTools } from "../offered-tools.ts";
 import type { CallKey, CallResult, Fact } from "../records.ts";
-import { type Call, callIn, isThinking, type Run, type RunState, type State, withRun } from "../state.ts";
+import { type Call, callIn, isThinking, type State, summariserOf, withRun } from "../state.ts";
 import { act, checkCalls, type Failures, whyGone } from "./act.ts";
 import { type AwaitedAnswer, eventsSoFar, type Heard } from "./arriving.ts";
-import { type Answered, askHook, askKey } from "./ask-hooks.ts";
+import { type Answered, askHook, askKey, isAwaited } from "./ask-hooks.ts";
 import { type Capping, cappingOf } from "./capping.ts";
 import { Children } from "./children.ts";
 import { answerIn, type BroughtFact, externalResult, toldBy, toldThrown } from "./external-result.ts";
@@ -103,6 +102,7 @@ export class OngoingWork {
     if (now.run?.call === undefined) return;
     const state = withRun(now);
     const { options, run } = state;
+    const by = options.models[action.model];
     const named = modelOf(models, state, action.model);
     const model = named && answeringInText(named, action.request);
     // An abort may have arrived during the write: nothing starts after it.
@@ -112,7 +112,7 @@ export class OngoingWork {
       return;
     }
     if (model === undefined) {
-      const message = `model ${action.model} (${options.models[action.model]?.id}) is not among the agent's models`;
+      const message = `model ${action.model} (${by?.id}) is not among the agent's models`;
       this.#driving.post({ type: "model_failed", error: { kind: "internal", message, retryable: false } });
       return;
     }
@@ -121,7 +121,7 @@ export class OngoingWork {
     this.#answer = { call: run.call, heard };
     const { tell } = this.#driving;
     const audience = { step: action.step, isThere: true, tell, shown: false, ids, heard };
-    const { controller, came } = this.#modelCall.begins(this.#poster(), audience);
+    const { controller, came } = this.#modelCall.begins(this.#poster(), by, audience);
     const offered = offeredTools(state);
     const listening = hearing(rules.list, state);
     const caller = { clocks: options.clocks, session };
@@ -152,7 +152,7 @@ export class OngoingWork {
       this.#driving.post({ type: "summary_failed", error: { kind: "aborted", message, retryable: false } });
       return;
     }
-    const { controller, came } = this.#modelCall.begins(this.#poster());
+    const { controller, came } = this.#modelCall.begins(this.#poster(), summariserOf(state));
     think(model, request, controller, { clocks: options.clocks, session }, clock)
       .then((said) => came({ type: "summary_finished", message: answerFrom(model, said) }))
       .catch((thrown: unknown) => came({ type: "summary_failed", ...failureFrom(model, thrown) }));
@@ -222,6 +222,13 @@ export class OngoingWork {
     const left = this.#driving.state().left?.find(({ call }) => call === key);
     if (left === undefined || this.#away.has(key)) return;
     this.#questions.ask(`end:${key}`, () => this.children.end(left));
+  }
+
+  /** Tells running sub-agents of an abort that is not in the records yet: otherwise each level of a tree would hear of it only once the one above had written it. */
+  abortChildren(reason: string): void {
+    const { run } = this.#driving.state();
+    for (const [key, controller] of this.#toolCalls)
+      if (callIn(run, key)?.child !== undefined) controller.abort(unwanted(reason));
   }
 
   /** Asks the tool of an interrupted call for the outcome (`reconcile`), unless that is in progress. */
@@ -380,21 +387,11 @@ export class OngoingWork {
   }
 }
 
-/** Whether a hook's answer still matters: a deadline does not wait for answers about a step or an approval. */
-function isAwaited(ask: HookAsk, run: Run): boolean {
-  if (ask.hook === "prepareStep") return run.landing === undefined;
-  if (ask.hook !== "permission" && ask.hook !== "beforeTool") return true;
-  const call = callIn(run, ask.call);
-  return call !== undefined && call.result === undefined;
-}
-
-/** The model that a run means by an index: when the run began, the agent's models may have been in another order. */
-const modelOf = (models: readonly Model[], { options }: RunState, at: number): Model | undefined =>
-  models[placeOf(models, options.models[at], at)];
-
 function reasonOf(state: State): RondoError {
   const { run } = state;
-  const reason =
-    run?.abort?.reason ?? run?.landing?.reason ?? run?.stopping?.reason ?? "its result is settled";
-  return new RondoError("aborted", `no longer wanted: ${reason}`);
+  return unwanted(
+    run?.abort?.reason ?? run?.landing?.reason ?? run?.stopping?.reason ?? "its result is settled",
+  );
 }
+
+const unwanted = (reason: string): RondoError => new RondoError("aborted", `no longer wanted: ${reason}`);

@@ -1,7 +1,9 @@
 // The room of which model is which: records name a model by its index, and another process may list them in another order.
 
 import { isSameOrigin } from "../../message.ts";
+import type { Model } from "../../model.ts";
 import type { ModelRef } from "../run-options.ts";
+import type { RunState } from "../state.ts";
 
 type Named = Pick<ModelRef, "id" | "origin">;
 
@@ -17,3 +19,7 @@ export function placeOf(models: readonly Named[], ref: Named | undefined, at: nu
     ? at
     : models.findIndex((one) => isSameModel(one, ref));
 }
+
+/** The model that a run means by an index: when the run began, the agent's models may have been in another order. */
+export const modelOf = (models: readonly Model[], { options }: RunState, at: number): Model | undefined =>
+  models[placeOf(models, options.models[at], at)];

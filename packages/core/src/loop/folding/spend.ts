@@ -9,6 +9,7 @@
 import { charEstimator } from "../../context/estimate.ts";
 import { type AssistantMessage, addUsage, tokensOf, type Usage } from "../../message.ts";
 import { costOf, isFree, type Price } from "../../price.ts";
+import type { RecordOf } from "../records.ts";
 import { frontOf } from "../request/window.ts";
 import type { ModelRef } from "../run-options.ts";
 import { modelInUse, type Run, type Spend, type State, withRun } from "../state.ts";
@@ -44,6 +45,21 @@ export function spendMore(
     uncounted: spend.uncounted + 1,
     estimated: (spend.estimated ?? 0) + sentIn(state) + (outputTokens > 0 ? 0 : estimator.message(came)),
     usd: price !== undefined && isFree(price) ? spend.usd : undefined,
+  };
+}
+
+/** The spending with a model call that had been given up, whose usage came late. Nothing was counted of it before. */
+export function spendLate(
+  spend: Spend,
+  { usage, usd }: Pick<RecordOf<"late_result">, "usage" | "usd">,
+): Spend {
+  const tokens = usage && tokensOf(usage);
+  if (tokens === undefined) return spend;
+  return {
+    ...spend,
+    usage: addUsage(spend.usage, usage ?? {}),
+    tokens: spend.tokens + tokens,
+    usd: spend.usd === undefined || usd === undefined ? undefined : spend.usd + usd,
   };
 }
 

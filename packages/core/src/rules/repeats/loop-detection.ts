@@ -125,7 +125,9 @@ export function loopDetection(options: LoopDetection = {}): Rule<LoopDetectionMe
       if (state.options?.toolOrder === "sequential" && before !== undefined && before.result === undefined)
         return undefined;
       const found = blocking(memory, call);
-      return found && { code: "repeated", text: found.text };
+      if (found === undefined) return undefined;
+      const { detector, count, text } = found;
+      return { code: "repeated", text, evidence: { detector, count, tool: call.name } };
     },
   };
 }

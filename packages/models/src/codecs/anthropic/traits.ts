@@ -7,13 +7,13 @@
 import type { Target } from "../../codec.ts";
 
 export interface Traits {
-  /** How thinking is requested: not at all, by a budget, by either, or by effort alone. */
+  /** How thinking is requested: not at all (`none`), by a `budget`, by either (`both`), or by effort alone (`adaptive`). Default, as of all these: by its name. */
   thinking: "none" | "budget" | "both" | "adaptive";
   /** Whether it has the level `xhigh` of effort, which came with 4.7. */
   xhigh: boolean;
-  /** How thinking is turned off: by omitting the member, by `disabled`, or not at all. */
+  /** How thinking is turned off: by leaving the member out (`omit`), by its type `disabled` or `between_tools`, or not at all (`never`). */
   off: "omit" | "disabled" | "between_tools" | "never";
-  /** Temperature, top-p and top-k: freely, temperature or top-p but not both, or never. */
+  /** Temperature, top-p and top-k: freely (`free`), temperature or top-p but not both (`one`), or never (`none`). */
   sampling: "free" | "one" | "none";
   /** Whether the model can be forced to call a tool. */
   forcedTools: boolean;
@@ -82,7 +82,7 @@ function offWord(family: string, number: number): Traits["off"] {
   return number >= 505 && family === "opus" ? "never" : "disabled";
 }
 
-const traitTypes: { [K in keyof Traits]: readonly string[] } = {
+export const traitTypes: { [K in keyof Traits]: readonly string[] } = {
   thinking: ["none", "budget", "both", "adaptive"],
   xhigh: ["boolean"],
   off: ["omit", "disabled", "between_tools", "never"],

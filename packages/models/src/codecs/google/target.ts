@@ -6,19 +6,22 @@
 import { type JsonObject, RondoError } from "@rondo/core";
 import type { Target } from "../../codec.ts";
 import type { SchemaMode } from "../../schemas/dialects.ts";
+import type { SharedCompat } from "../shared-compat.ts";
 
 /** Quirks of a server or model, in `Target.compat`. */
 export interface GoogleCompat {
-  /** Which paths and options are used: the Gemini API's (default) or Vertex AI's. */
+  /** Which paths and options are used: the Gemini API's (`gemini`, the default) or Vertex AI's (`vertex`). */
   variant?: "gemini" | "vertex";
-  /** Vertex: project and location. Without a project the path is that of express mode. Default location: `global`. */
+  /** Vertex: the project. Without one the path is that of express mode. */
   project?: string;
+  /** Vertex: the location. Default: `global`. */
   location?: string;
   /** Default: `v1beta`, on Vertex `v1`. */
   apiVersion?: string;
   /**
-   * The form of tool and output schemas: JSON Schema (default), the older OpenAPI subset, that subset plus ranges for
-   * structured output only, or `strict`: JSON Schema with shapes and enums only, for servers that fail on the rest.
+   * The form of tool and output schemas: JSON Schema (`json_schema`, the default), the older OpenAPI subset (`openapi`),
+   * that subset plus ranges for structured output only (`structured`), or `strict`: JSON Schema with shapes and enums only, for
+   * servers that fail on the rest.
    */
   schemas?: "json_schema" | "openapi" | "structured" | "strict";
   /** Rules that are left out of a schema are described in the tool's description. Default: false. */
@@ -31,10 +34,10 @@ export interface GoogleCompat {
   needsSignatures?: boolean;
   /** Whether the model's own signatures and reasoning are sent back to it. Default: true. Otherwise the sentinel replaces signatures. */
   ownSignatures?: boolean;
-  /** How thinking is requested. Default: by level from Gemini 3 on, by budget in Gemini 2.5, before that not at all. */
+  /** How thinking is requested. Default: by `level` from Gemini 3 on, by `budget` in Gemini 2.5, before that not at all (`none`). */
   thinking?: "level" | "budget" | "none";
   /** Thinking levels that the model does not have, e.g. `["MINIMAL"]`. Default: by its name. */
-  lacksLevels?: readonly string[];
+  lacksLevels?: string[];
   /** Whether it has the level `XHIGH`. Default: by its name. */
   xhigh?: boolean;
   /** Whether a budget of 0 is refused. Default: for Pro models. */
@@ -47,13 +50,16 @@ export interface GoogleCompat {
   alternate?: boolean;
   /** Whether an answer that was too long for one request is continued with its token. Default: true. Otherwise it is sent back. */
   resumesPauses?: boolean;
-  /** Call ids: sent back if they were received (default), always sent (Claude and gpt-oss behind Google), or never sent. */
+  /** Call ids: sent back if they were received (`echo`, the default), `always` sent (Claude and gpt-oss behind Google), or `never` sent. */
   callIds?: "echo" | "always" | "never";
   /** Vertex: stream the arguments of calls. */
   streamArguments?: boolean;
   /** The key under which a result's text is sent: `output`, and `error` for a failed one (default), or `result` for both. */
   resultKey?: "output" | "result";
 }
+
+/** All quirks of a Gemini server. */
+export interface GeminiCompat extends Required<GoogleCompat>, SharedCompat {}
 
 export interface GoogleTraits {
   vertex: boolean;

@@ -8,6 +8,7 @@ import type { Json, JsonObject } from "@rondo/core";
 import type { Target } from "../../codec.ts";
 import { countIn, objectIn, textsIn } from "../../json-values.ts";
 import type { ThinkTags } from "../leaks/think.ts";
+import type { Quirks } from "../shared-compat.ts";
 
 /** The quirks this codec reads from `Target.compat`. */
 export interface OpenaiChatCompat {
@@ -204,7 +205,7 @@ export interface OpenaiChatCompat {
 }
 
 /** Some of these quirks. Null is the default, whatever is known of the server. */
-export type ChatQuirks = { readonly [quirk in keyof OpenaiChatCompat]?: OpenaiChatCompat[quirk] | null };
+export type ChatQuirks = Quirks<OpenaiChatCompat>;
 
 type Worded = {
   [quirk in keyof OpenaiChatCompat]: OpenaiChatCompat[quirk] extends string ? quirk : never;

@@ -9,16 +9,16 @@ import {
   finite0,
   flag,
   listOf,
-  membersOf,
-  object,
   oneOf,
   orNull,
   text,
   whole,
 } from "@rondo/core/checks";
+import { quirksOf } from "../quirks.ts";
 import { type OpenaiChatCompat, quirkWords } from "./compat.ts";
 
-const known = membersOf<OpenaiChatCompat>({
+/** Quirks as a user gives them. */
+export const chatQuirks: Check = quirksOf<OpenaiChatCompat>({
   maxTokensField: oneOf(...quirkWords.maxTokensField),
   defaultMaxTokens: whole,
   systemRole: oneOf(...quirkWords.systemRole),
@@ -76,11 +76,3 @@ const known = membersOf<OpenaiChatCompat>({
   always: data,
   options: listOf(text),
 });
-
-/** Quirks as a user gives them. Null is the default, whatever is known of the server. */
-export const chatQuirks: Check = (given) =>
-  known(
-    object(given) === undefined
-      ? Object.fromEntries(Object.entries(given as object).filter(([, value]) => value !== null))
-      : given,
-  );

@@ -73,7 +73,7 @@ export interface OpenaiResponsesCompat {
   /** Call ids that contain a thought signature, as LiteLLM makes them, are sent back whole. Default: false (F106). */
   signedIds: boolean;
   /** Members of items in the history that this server refuses, e.g. `["status"]`. Default: none. */
-  omitInItems: readonly string[];
+  omitInItems: string[];
   /** Items of the history say that they are completed, which Volcengine requires. Default: false. */
   itemStatus: boolean;
   /** Whether items of tools that the server ran itself are taken back. Default: true. */
@@ -82,11 +82,11 @@ export interface OpenaiResponsesCompat {
    * Containers that no longer exist, by their ids: OpenAI deletes one that was idle for 20 minutes. What its own tools did in
    * them is left out. Default: none.
    */
-  lostContainers: readonly string[];
+  lostContainers: string[];
   /** Body fields that this server refuses, or members of one (`reasoning.summary`): they are left out with a warning; `strict` is left out of tools and formats. Default: none. */
-  omit: readonly string[];
+  omit: string[];
   /** Further body fields that `providerOptions` may set. Default: none. */
-  options: readonly string[];
+  options: string[];
 }
 
 export function responsesCompat(target: Target): OpenaiResponsesCompat {
