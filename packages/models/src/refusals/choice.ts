@@ -26,5 +26,5 @@ export const refusesNone: RegExp = phrases(
 /** A refusal of a forced call. OpenRouter answers 404: it knows no model that supports the tool choice. */
 export const refusesForcing: RegExp = phrases(
   /(?:no endpoints found that support|not support(?:ed)?|unsupported|incompatible|invalid|\bonly a)[^{}]{0,80}\btool[_ ]choice\b/,
-  /\btool[_ ]choice\b[^{}]{0,80}(?:not (?:yet )?support|unsupported|incompatible|must (?:either )?be (?:a named tool|[`'"\\]*auto)|only[^{}]{0,20}auto)/,
+  /\btool[_ ]choice\b[^{}]{0,80}(?:not (?:yet )?support|unsupported|incompatible|must (?:either )?be (?:a named tool|[`'"\\]*auto)|only[^{}]{0,20}auto|one of the strings that should be[^{}]{0,20}\bauto\b(?![^{}]{0,30}\brequired\b))/,
 );

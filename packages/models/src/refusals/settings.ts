@@ -74,6 +74,7 @@ const refused: RegExp = phrases(
   /extra_forbidden/,
   /extra inputs/,
   /may only be set/,
+  /is only allowed when/,
   /cannot both/,
   /only \S{1,40} is allowed/,
   /cannot be disabled/,
@@ -83,6 +84,7 @@ const value: RegExp = new RegExp(
   [
     `(?:^|: |, |\\bthe (?:parameter )?|[\`'"])(${named})[\`'"]*(?: parameter)?,? (?:(?:must be|can only be) (?:one of|between|at most|less than|greater than|in |a positive|strictly positive|(?:an? )?(?:float|int(?:eger)?|number)\\b|[<>]|[\\d.]+\\b)|supports up to \\d|should be (?:in|between)|参数非法)`,
     `range of (${named}) (?:should be|is)\\b`,
+    `\\bparameter (${named}) be (?:greater|less) than\\b`,
     `(?:^|[\`'"])(${named})[\`'"]* : (?:(?:number|value|integer) must be|(?:maximum|minimum) number of)\\b`,
     `\\bvalue of the (${named}) parameter is restricted to`,
     `\\bhas an? (${named}) value of \\S+ but the supported range\\b`,

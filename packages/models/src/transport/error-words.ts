@@ -31,6 +31,8 @@ const overflowWords: RegExp = phrases(
   /prompt_tokens[^.]{0,40} must be less than/,
   /inputs[`'"]* must have less than \d+ tokens/,
   /when (?:the )?context (?:the )?overflows/,
+  // Google's studio.
+  /\bcannot truncate to \d+, required \d/,
   /(?:prompt|输入|上下文|提示词)[^。]{0,12}(?:超长|过长|超过|超出|超限)/,
   /exceeded (?:the )?model(?:'s)? token limit/,
   /(?:prompt|input|total) tokens[^.]{0,60}exceed(?:s|ed)?\b/,
@@ -79,6 +81,7 @@ const counted: string = phrases(
   /上下文/,
   /コンテキスト/,
   /컨텍스트/,
+  /токен|контекст/,
 ).source;
 /** Words for too much of it. */
 const beyond: string = phrases(
@@ -97,6 +100,7 @@ const beyond: string = phrases(
   /最大/,
   /超え/,
   /초과/,
+  /превы(?:ша|си)/,
 ).source;
 const tooMuch = new RegExp(
   `(?:${counted})[^.{}]{0,80}?(?:${beyond})|(?:${beyond})[^.{}]{0,60}?(?:${counted})`,
@@ -127,7 +131,7 @@ export const rateWords: RegExp = phrases(
 /** Money, credits or an allowance that is used up. */
 export const moneyWords: RegExp = phrases(
   /exceeded your (?:current|monthly) quota/,
-  /exceeded your (?:\w+ ){0,2}credits/,
+  /exceeded your (?:\w+ ){0,2}credits?\b/,
   /\bcredit limit\b[^.]{0,20}\b(?:exceeded|reached)/,
   /billing/,
   /credit balance/,
@@ -142,7 +146,9 @@ export const moneyWords: RegExp = phrases(
   /free (?:tier|quota|trial)[^.]{0,30}exhausted/,
   /used up your [^.]{0,20}\bfree allocation/,
   /overdue (?:balance|payment)/,
-  /spending limit/,
+  /\b(?:account|bill) is (?:overdue|in arrears)\b/,
+  /\bspend(?:ing)? limit\b/,
+  /недостаточно средств/,
   /key limit exceeded/,
   /usage limit[^.]{0,20}(?:reached|exceeded)/,
   /reached[^.]{0,30}usage limit/,
@@ -174,18 +180,21 @@ export const keyWords: RegExp = phrases(
   /\bnot authenticated\b/,
   // Bedrock's, about its API keys, and Google's.
   /\bbearer token has expired\b/,
+  // Baidu, Snowflake.
+  /\baccess token (?:is |has )?(?:expired|invalid)\b/,
   /make sure your api key is valid/,
   /api key was reported as leaked/,
 );
 
 /**
  * Alibaba's words for a quota per minute, and the page of its documentation that they link to. The code beside them is the
- * one that OpenAI uses for an account without money.
+ * one that OpenAI uses for an account without money; Scaleway says it in the words that OpenAI uses for that.
  */
 export const minuteQuotaWords: RegExp = phrases(
   /(?<!free |hour |week |month )\ballocated quota exceeded\b/,
   /\berror-code#token-limit\b/,
   /\brequests rate limit exceeded\b/,
+  /\bquota of (?:\d+ )?(?:tokens|requests|queries) per (?:second|minute)\b/,
 );
 
 /**
@@ -231,13 +240,20 @@ export const permissionWords: RegExp = phrases(
   /\bnot allowed from unsupported countries\b/,
   /\bnot available in your (?:location|region|country)\b/,
   /\bmatching your (?:data policy|guardrail)/,
+  // Baidu; MiniMax, with a 500.
+  /^no permission to (?:access|call|use)\b/,
+  /\bplan (?:does )?not support model\b/,
 );
 
 /** A file that the provider has deleted, or that another account stored: Google answers with a 403 two days after an upload. */
 export const lostFileWords: RegExp = phrases(/\baccess the file \S+ or it may not exist\b/);
 
-/** A file that Google is still taking apart after its upload: a moment later the same request is answered. */
-export const pendingFileWords: RegExp = phrases(/\bfile \S+ is not in an ACTIVE state\b/);
+/** A file that Google, Alibaba or Volcengine is still taking apart after its upload: a moment later the same request is answered. */
+export const pendingFileWords: RegExp = phrases(
+  /\bfile \S+ is not in an ACTIVE state\b/,
+  /\bfile parsing in progress\b/,
+  /\bfile is in invalid state: ?in ?progress\b/,
+);
 
 /** Something that the model or its server cannot do at all: tools, files, streams, schemas. */
 export const capabilityWords: RegExp = phrases(
@@ -256,6 +272,7 @@ export const capabilityWords: RegExp = phrases(
   // Ollama and LM Studio: the machine is too small for the model.
   /\brequires more system memory\b/,
   /\binsufficient system resources\b/,
+  /不支持 ?(?:工具|函数|tools?\b|function)/,
 );
 
 /**
@@ -382,6 +399,8 @@ export const brokenWords: RegExp = phrases(
   /\bconnection (?:error\b|(?:was )?(?:reset|refused|closed|aborted|lost|broken)|timed out|attempts? failed)/,
   /\bconnection by the remote\b/,
   /\bclosed connection (?:before|without)\b/,
+  // Alibaba, although nobody has.
+  /\bclient disconnected before\b/,
   /\bsocket hang up\b/,
   /\bfetch failed\b/,
   /\bbroken pipe\b/,
@@ -413,7 +432,9 @@ export const overloadWords: RegExp = phrases(
   /\bcapacity temporarily exceeded\b/,
   /high demand/,
   /\btoo busy\b/,
-  /\bserver (?:is )?busy\b/,
+  /\b(?:server|model) (?:is )?busy\b/,
+  /\btraffic is currently high\b/,
+  /\bclosed or temporarily unavailable\b/,
   /\bmodel is (?:currently |still )?(?:being )?load(?:ing|ed)\b/,
   /\bmodel is not (?:yet )?ready\b/,
   /\b(?:model|service|provider|server)\b(?:[^.{}]|\.(?=\S)){0,60}\bis (?:currently|temporarily) unavailable\b/,

@@ -160,7 +160,7 @@ function kindOf(status: number | undefined, facts: ErrorFacts, hints: ErrorHints
     const own = hints.codes?.[code];
     if (own !== undefined) return own;
   }
-  const byCode = codes.map(kindOfCode).find((kind) => kind !== undefined);
+  const byCode = codes.map((code) => kindOfCode(code, status)).find((kind) => kind !== undefined);
   const text = wordsOf(facts);
 
   if (status !== 402 && minuteQuotaWords.test(facts.message)) return "rate_limit";
@@ -182,6 +182,8 @@ function kindOf(status: number | undefined, facts: ErrorFacts, hints: ErrorHints
   if (status === 401) return isSpent(text) ? "quota_exhausted" : "auth";
   if (isForbidden) return kindOfForbidden(text, facts, codes);
   if (status === 408) return "timeout";
+  // StepFun's status for what its filter found; a page in its place is kept from a country.
+  if (status === 451) return facts.html || permissionWords.test(text) ? "permission" : "content_filter";
   // Portkey's and WSO2's status for a request that a guardrail denied.
   if (status === 446) return "content_filter";
   // A filter's refusal that a gateway passes on with a status of its own.
@@ -211,10 +213,10 @@ function kindOfForbidden(text: string, facts: ErrorFacts, codes: readonly string
   if (keyWords.test(text)) return "auth";
   // Before the words about money: a filter's refusal may say "No credits were charged".
   if (filterWords.test(text)) return "content_filter";
-  if (isSpent(text)) return "quota_exhausted";
-  // The account is not at fault, but the request: the file is gone.
-  if (lostFileWords.test(text)) return "invalid_request";
   const family = familyIn(facts);
+  if (isSpent(text) || family === "quota_exhausted") return "quota_exhausted";
+  // The account is not at fault, but the request: the file is gone, or not there yet.
+  if (lostFileWords.test(text) || pendingFileWords.test(text)) return "invalid_request";
   if (passingLimitWords.test(text) || family === "rate_limit") return limitKind(facts, codes);
   return family === "content_filter" ? family : "permission";
 }
@@ -236,6 +238,7 @@ function kindOfServerFailure(
     if (codes.some(isFieldCode) || fieldWords.test(text)) return "invalid_request";
   }
   if (planWords.test(text)) return "quota_exhausted";
+  if (status === 500 && permissionWords.test(text)) return "permission";
   if (status === 500 && capabilityWords.test(text)) return "capability";
   if (passingLimitWords.test(text)) return limitKind(facts, codes);
   const family = familyIn(facts);
@@ -331,7 +334,11 @@ function limitKind(facts: ErrorFacts, codes: readonly string[]): ErrorKind {
     return "quota_exhausted";
   // OpenAI frees a daily limit request by request: with ten thousand a day, the next one is available after nine seconds.
   if (/\b[TR]PD\b.*\btry again in \d{1,2}(?:\.\d+)?s\b/i.test(text)) return "rate_limit";
-  if (/(?:(?:\b|_)per|\/)[ _-]?(?:day|month|86400s)(?![a-z])|\b[TR]PD\b|\bdaily\b|limit: 0\b/i.test(text))
+  if (
+    /(?:(?:\b|_)per|\/)[ _-]?(?:day|month|86400s)(?![a-z])|\b[TR]PD\b|\bdaily\b|\btoday's quota\b|limit: 0\b/i.test(
+      text,
+    )
+  )
     return "quota_exhausted";
   const limit = /limit:? (\d+)/i.exec(text)?.[1];
   const requested = /requested:? (\d+)/i.exec(text)?.[1];
