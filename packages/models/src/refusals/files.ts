@@ -74,6 +74,7 @@ const textOnly: RegExp = phrases(
   /\bvariant of untagged enum \w*Content\b/,
   /\bcontent\b[^{}]{0,40}(?:(?:must|should|to) be a (?:valid )?string)/,
   /\bcontent\b[^{}]{0,40}expected string, received array/,
+  /\bcontent\b[^{}]{0,60}expected a string, but got [`'"\\]*\[/,
   /\bvalid string\b[^{}]{0,60}\bcontent\b/,
   /\bdiscriminator value\b[^{}]{0,20}expected [`'"\\]*text\b(?!_)/,
   /\bsingle [`'"\\]*text[`'"\\]* element per message/,

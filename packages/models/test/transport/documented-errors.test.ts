@@ -273,6 +273,13 @@ describe("a file is left out", () => {
     ["Alibaba's size", 400, says("Exceeded limit on max bytes per data-uri item : 10485760'.")],
     ["Alibaba's length", 400, says("The video file is too long.")],
     ["Alibaba's number", 400, says("Too many files provided.")],
+    [
+      "Volcengine's place for a text",
+      400,
+      says(
+        "The parameter `messages.content` specified in the request are not valid: expected a string, but got `[map[text:a type:text]]` instead.",
+      ),
+    ],
     ["Mistral", 400, { object: "error", message: "Image content is not enabled for this model" }],
     ["xAI", 412, { code: "state", error: "Fetching image failed with HTTP status code: 403 Forbidden." }],
     [
@@ -288,6 +295,49 @@ describe("a file is left out", () => {
   ])("%s", (_who, status, body) => {
     expect(openaiChat.errorOf(response(status, body)).repair).toBe("files");
   });
+});
+
+describe("a setting is left out", () => {
+  it.each<[who: string, message: string, setting: string]>([
+    [
+      "Anthropic behind a gateway",
+      "`max_tokens` must be greater than `thinking.budget_tokens`.",
+      "reasoning",
+    ],
+    ["LiteLLM", "`thinking.budget_tokens` must be less than `max_tokens`", "reasoning"],
+    [
+      "Gemini behind one",
+      "Unable to submit request because thinking_budget is out of range; supported values are integers from 1 to 24576.",
+      "reasoning",
+    ],
+    [
+      "Baseten",
+      "Upstream request failed: [invalid_request_error] must be greater than 1024 to reserve tokens for a final answer when Baseten reasoning is enabled",
+      "reasoning",
+    ],
+    ["Alibaba", "Parameter top_k be greater than or equal to 0", "topK"],
+    [
+      "OpenAI behind SAP",
+      "400 - LLM Module: Invalid value for 'parallel_tool_calls': 'parallel_tool_calls' is only allowed when 'tools' are specified.",
+      "parallelToolCalls",
+    ],
+  ])("%s", (_who, message, setting) => {
+    const { kind, repair } = openaiChat.errorOf(response(400, says(message)));
+    expect([kind, repair]).toEqual(["invalid_request", `settings.${setting}`]);
+  });
+});
+
+it("an output limit that is too low by itself is no thinking that is too long", () => {
+  const message = "`max_tokens` must be greater than or equal to 1";
+  expect(openaiChat.errorOf(response(400, says(message))).repair).toBeUndefined();
+});
+
+it("Alibaba's list of choices lacks the forced call", () => {
+  const target = { origin: { provider: "p", api: "openai-chat", model: "m" }, facts: {} };
+  const refusal = (choices: string) =>
+    response(400, says(`tool_choice is one of the strings that should be ${choices}`));
+  expect(openaiChat.learned?.(refusal('["none", "auto"]'), target)).toEqual({ forcedChoice: "never" });
+  expect(openaiChat.learned?.(refusal('["none", "auto", "required"]'), target)).toBeUndefined();
 });
 
 describe("words of an answer, or of a user, are no errors of another kind", () => {
