@@ -11,6 +11,7 @@ import { refusedSetting } from "../refusals/settings.ts";
 import { familyOf } from "./code-families.ts";
 import { type ErrorFacts, readErrorBody } from "./error-body.ts";
 import { isFieldCode, isRequestCode, kindOfCode } from "./error-codes.ts";
+import { sentence } from "./error-sentence.ts";
 import {
   bodyWords,
   brokenWords,
@@ -20,7 +21,6 @@ import {
   failedCallWords,
   fieldWords,
   goneWords,
-  isOverflowText,
   keyWords,
   lostFileWords,
   minuteQuotaWords,
@@ -32,14 +32,14 @@ import {
   permissionWords,
   planWords,
   rateWords,
-  seemsOverflow,
   templateWords,
   upstreamWords,
 } from "./error-words.ts";
 import { filterWords } from "./filter-words.ts";
 import { namedWindow } from "./named-window.ts";
-import { bareAdvice, garbledAdvice, garbledWords, isBare, pageAdvice } from "./on-the-way.ts";
+import { garbledWords, isBare } from "./on-the-way.ts";
 import { fittingOutput, mostOutput, paidOutput } from "./output-limit.ts";
+import { isOverflowText, seemsOverflow } from "./overflow-words.ts";
 import { retryAfterMs, shouldRetry } from "./retry-after.ts";
 
 /** What the codec, or whoever sent the request, knows besides the response. */
@@ -137,7 +137,7 @@ function errorOf(failure: Failure): RondoError {
   const maxOutputTokens = outputLimits[kind]?.(facts.message);
   const contextWindow =
     kind === "context_overflow" ? (facts.window ?? namedWindow(facts.message)) : undefined;
-  return new RondoError(kind, sentence(kind, failure, wait), {
+  return new RondoError(kind, sentence(kind, { ...failure, provider: hints.provider }, wait), {
     ...(retryable === undefined ? {} : { retryable }),
     ...(later === undefined ? {} : { retryAfterMs: later }),
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
@@ -360,45 +360,3 @@ function quotaIds(json: Json | undefined, depth = 0): string[] {
       : quotaIds(value, depth + 1),
   );
 }
-
-function sentence(kind: ErrorKind, failure: Failure, waitMs: number | undefined): string {
-  const { status, facts, hints } = failure;
-  const code = facts.codes[0];
-  const label = [status === undefined ? "" : String(status), code === undefined ? "" : `(${code})`]
-    .filter((word) => word !== "")
-    .join(" ");
-  const what = facts.html
-    ? `a web page${facts.message === "" ? "" : ` titled "${facts.message}"`}`
-    : facts.message || "no explanation";
-  const end = /[.!?…。！？]$/.test(what) ? "" : ".";
-  const said = `${hints.provider ?? "the provider"} answered ${label || "with an error"}: ${what}${redirectOf(failure)}${end}`;
-  const wait = waitMs === undefined ? undefined : `It asks to wait ${waitMs / 1000} s.`;
-  return [said, wait, adviceOf(kind, failure)].filter((one) => one !== undefined).join(" ");
-}
-
-function redirectOf({ status, header }: Failure): string {
-  if (status === undefined || status < 300 || status >= 400) return "";
-  return `; it redirects to ${header("location") ?? "elsewhere"}, which is not followed: put the final address into baseURL`;
-}
-
-function adviceOf(kind: ErrorKind, { status, facts }: Failure): string | undefined {
-  if (kind === "invalid_request" && status === 404) return notFound;
-  if (kind === "capability" && otherApiWords.test(facts.message)) return otherApi;
-  if (kind === "permission" && facts.html) return pageAdvice;
-  if (kind === "invalid_request" && status === 400 && isBare(facts)) return bareAdvice;
-  if (kind === "server_error" && garbledWords.test(facts.message)) return garbledAdvice;
-  return adviceOn[kind];
-}
-
-const otherApi =
-  "The model is served through another protocol of its provider: choose that one, e.g. `openai.responses` in place of `openai.chat`.";
-
-const notFound = "Check the model's name and the base URL.";
-
-const adviceOn: { readonly [K in ErrorKind]?: string } = {
-  quota_exhausted: "Waiting a moment does not help: check the account's plan and billing.",
-  request_too_large_for_tier:
-    "This one request is larger than the account's rate limit allows: shorten it, or use another model.",
-  permission: "The credentials are known but may not do this: check the account's access to the model.",
-  payload_too_large: "The request is too many bytes: send fewer or smaller files.",
-};

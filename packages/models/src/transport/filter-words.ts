@@ -20,7 +20,7 @@ export const filterWords: RegExp = phrases(
   /content exists risk/,
   /considered high risk/,
   /may contain inappropriate content/,
-  /敏感内容|违规(?:内容|信息)|违法违规|审核[不未]通过/,
+  /敏感内容|违规(?:内容|信息)|违法违规|内容审核[不未]通过/,
   /\bnew_sensitive\b/,
   /unsafe or sensitive content/,
   /may contain sensitive information/,

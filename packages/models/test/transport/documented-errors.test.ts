@@ -251,6 +251,11 @@ it("an output limit that is too high is the one that Scaleway names, also behind
   expect([kind, maxOutputTokens]).toEqual(["invalid_request", 16384]);
 });
 
+it("Baidu names its output limit as a range", () => {
+  const message = "max_completion_tokens should be in [2, 2048]";
+  expect(classifyHttpError(response(400, says(message))).maxOutputTokens).toBe(2048);
+});
+
 describe("a file that is still being read is waited for", () => {
   it.each<[who: string, status: number, body: Json]>([
     ["Alibaba", 400, coded("InvalidParameter", "File parsing in progress, please try again later.")],
@@ -332,12 +337,51 @@ it("an output limit that is too low by itself is no thinking that is too long", 
   expect(openaiChat.errorOf(response(400, says(message))).repair).toBeUndefined();
 });
 
-it("Alibaba's list of choices lacks the forced call", () => {
-  const target = { origin: { provider: "p", api: "openai-chat", model: "m" }, facts: {} };
-  const refusal = (choices: string) =>
-    response(400, says(`tool_choice is one of the strings that should be ${choices}`));
-  expect(openaiChat.learned?.(refusal('["none", "auto"]'), target)).toEqual({ forcedChoice: "never" });
-  expect(openaiChat.learned?.(refusal('["none", "auto", "required"]'), target)).toBeUndefined();
+describe("a refusal teaches what the server takes", () => {
+  const target = (compat = {}) => ({
+    origin: { provider: "p", api: "openai-chat", model: "m" },
+    facts: {},
+    compat,
+  });
+  it.each<[who: string, message: string, quirk: { [name: string]: Json } | undefined]>([
+    [
+      "Alibaba, without a forced call",
+      'tool_choice is one of the strings that should be ["none", "auto"]',
+      { forcedChoice: "never" },
+    ],
+    [
+      "Alibaba, with it",
+      'tool_choice is one of the strings that should be ["none", "auto", "required"]',
+      undefined,
+    ],
+    [
+      "LiteLLM, of DeepInfra",
+      "DeepinfraException - Deepinfra doesn't support tool_choice={'type': 'function'}. To drop unsupported params",
+      { forcedChoice: "never" },
+    ],
+    [
+      "a server in Rust",
+      "Failed to deserialize the JSON body into the target type: tool_choice: unknown variant `required`, expected `auto` or `none`",
+      { forcedChoice: "never" },
+    ],
+    [
+      "the same of the choice that forbids calls",
+      "Failed to deserialize the JSON body into the target type: tool_choice: unknown variant `none`, expected `auto`",
+      { noneChoice: false },
+    ],
+    [
+      "Bedrock behind a gateway",
+      "Malformed input request: #: required key [max_tokens] not found",
+      expect.objectContaining({ maxTokensField: "max_tokens" }) as never,
+    ],
+  ])("%s", (_who, message, quirk) => {
+    expect(openaiChat.learned?.(response(400, says(message)), target())).toEqual(quirk);
+  });
+
+  it("a server that does not know strict tools by that name", () => {
+    const refusal = response(422, { message: "tools[0].function.strict: unknown field" });
+    expect(openaiChat.learned?.(refusal, target({ strictTools: true }))).toEqual({ strictTools: false });
+  });
 });
 
 describe("words of an answer, or of a user, are no errors of another kind", () => {
@@ -353,6 +397,8 @@ describe("words of an answer, or of a user, are no errors of another kind", () =
       "invalid_request",
     ],
     ["a setting that is limited", says("n is limited to 1 for this model"), "invalid_request"],
+    ["an account that was not verified", says("实名认证审核未通过"), "invalid_request"],
+    ["a token that has expired, in Russian", says("Срок действия токена превышен"), "invalid_request"],
     ["a number in a message", says("invalid value (1000)", { code: "invalid_value" }), "invalid_request"],
   ])("%s", (_title, body, kind) => {
     expect(classifyHttpError(response(400, body)).kind).toBe(kind);
