@@ -12,7 +12,7 @@ const families: readonly (readonly [kind: ErrorKind, pattern: RegExp])[] = [
     "quota_exhausted",
     anyOf(
       "",
-      /(?:insufficient|outof|no)(?:funds|credits?|balance|quota)/,
+      /(?:insufficient|outof|no)(?:funds?|credits?|balance|quota)/,
       /(?:credits?|balance|quota|funds|pack(?:age)?)(?:limit)?(?:exhausted|depleted|exceeded)/,
       /paymentrequired/,
       /(?:spend(?:ing)?|billing|monthly|weekly|daily|usage|plan|budget)(?:limit)?(?:exceeded|reached)/,

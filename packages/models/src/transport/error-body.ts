@@ -257,7 +257,12 @@ function faultsIn(details: Json | undefined): string | undefined {
 function firstDetail(detail: Json | undefined): string | undefined {
   const first = objectIn(Array.isArray(detail) ? detail[0] : detail);
   if (first === undefined) return undefined;
-  const said = words(first.msg) ?? words(first.message) ?? words(first.error) ?? words(first.detail);
+  const said =
+    words(first.msg) ??
+    words(first.message) ??
+    words(first.error) ??
+    words(first.detail) ??
+    words(first.description);
   // "Extra inputs are not permitted" says nothing without the field's location.
   const path = listIn(first.loc)
     .filter((one) => one !== "body")

@@ -155,6 +155,7 @@ const codeKinds: ReadonlyMap<string, ErrorKind> = new Map(
     cyber_policy: "content_filter",
     sensitive_words_detected: "content_filter",
     hooks_failed: "content_filter",
+    prompt_blocked: "content_filter",
     prompt_threat_detected: "content_filter",
     unsafe_request: "content_filter",
     ipinfringementsuspect: "content_filter",

@@ -206,6 +206,9 @@ function kindOf(status: number | undefined, facts: ErrorFacts, hints: ErrorHints
   return kindOfWords(status, byCode, facts);
 }
 
+/** A quota that Tyk and Higress call forbidden: with a 429 it may as well be one of a minute. */
+const forbiddenQuota: RegExp = /\bno quota left\b|^quota exceeded\.?$/i;
+
 /** The kind of a 403: as a rule a permission, but it also stands for keys, limits, money and filters. */
 function kindOfForbidden(text: string, facts: ErrorFacts, codes: readonly string[]): ErrorKind {
   // Cloudflare's rate limit, as plain text instead of its HTML page.
@@ -214,7 +217,7 @@ function kindOfForbidden(text: string, facts: ErrorFacts, codes: readonly string
   // Before the words about money: a filter's refusal may say "No credits were charged".
   if (filterWords.test(text)) return "content_filter";
   const family = familyIn(facts);
-  if (isSpent(text) || family === "quota_exhausted") return "quota_exhausted";
+  if (isSpent(text) || forbiddenQuota.test(text) || family === "quota_exhausted") return "quota_exhausted";
   // The account is not at fault, but the request: the file is gone, or not there yet.
   if (lostFileWords.test(text) || pendingFileWords.test(text)) return "invalid_request";
   if (passingLimitWords.test(text) || family === "rate_limit") return limitKind(facts, codes);
@@ -335,7 +338,7 @@ function limitKind(facts: ErrorFacts, codes: readonly string[]): ErrorKind {
   // OpenAI frees a daily limit request by request: with ten thousand a day, the next one is available after nine seconds.
   if (/\b[TR]PD\b.*\btry again in \d{1,2}(?:\.\d+)?s\b/i.test(text)) return "rate_limit";
   if (
-    /(?:(?:\b|_)per|\/)[ _-]?(?:day|month|86400s)(?![a-z])|\b[TR]PD\b|\bdaily\b|\btoday's quota\b|limit: 0\b/i.test(
+    /(?:(?:\b|_)per|\/)[ _-]?(?:1 )?(?:day|month|86400s)(?![a-z])|\b[TR]PD\b|\bdaily\b|\btoday's quota\b|limit: 0\b/i.test(
       text,
     )
   )

@@ -50,6 +50,9 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
       429,
       { success: false, error: [{ code: 2021, message: "Spend limit exceeded" }] },
     ],
+    ["Tyk", 403, { error: "Quota exceeded" }],
+    ["Higress", 403, says("Request denied by ai quota check, No quota left")],
+    ["a limiter in Python", 429, { error: "Rate limit exceeded: 5 per 1 day" }],
     ["a Russian gateway", 403, says("Недостаточно средств на балансе")],
   ],
   rate_limit: [
@@ -158,6 +161,14 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
         error: [{ code: 2029, message: "Request content blocked due to DLP policy violations" }],
       },
     ],
+    [
+      "New API, of Gemini",
+      400,
+      says("request blocked by Gemini API: PROHIBITED_CONTENT", {
+        type: "new_api_error",
+        code: "prompt_blocked",
+      }),
+    ],
     ["Helicone", 400, says("Prompt threat detected. Your request cannot be processed.")],
     ["Cohere", 400, { message: "blocked input: please edit your prompt and try again." }],
     ["a Chinese gateway", 400, says("用户输入包含违规内容，请修改后重试")],
@@ -165,6 +176,7 @@ const kinds: { readonly [kind in ErrorKind]?: readonly Row[] } = {
   ],
   context_overflow: [
     ["Baidu", 400, coded("tokens_too_long", "the max input tokens is 131072")],
+    ["Writer", 400, { tpe: "t", errors: [{ description: "Your input exceeds the context window" }] }],
     ["Naver", 400, { status: { code: "40003", message: "Context length exceeded" }, result: null }],
     [
       "IONOS",
