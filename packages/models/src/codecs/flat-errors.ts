@@ -16,11 +16,21 @@ export function isFlatError(chunk: JsonObject): boolean {
     return true;
   if (told(chunk.message) && (isErrorType(chunk.type) || isErrorWord(chunk.code) || told(chunk.__type)))
     return true;
-  // iFlytek's; a zero is not an error.
+  // Tencent's and Naver's.
+  if (told(objectIn(chunk.Response)?.Error) || isRefusal(objectIn(chunk.status))) return true;
+  // MiniMax's and iFlytek's; a zero is not an error.
+  if (Number(objectIn(chunk.base_resp)?.status_code ?? 0) !== 0) return true;
   if ((numberIn(objectIn(chunk.header)?.code) ?? 0) !== 0) return true;
+  if (told(chunk.msg) && (isErrorWord(chunk.code) || isNumbered(chunk.code))) return true;
   const code = Number(chunk.code ?? chunk.status ?? chunk.statusCode ?? chunk.status_code ?? Number.NaN);
-  return code >= 400 && code < 600;
+  return (code >= 400 && code < 600) || (told(chunk.message) && isNumbered(chunk.code));
 }
+
+/** Whether a code is a number that no HTTP status is; 20000 is a success in the same form. */
+const isNumbered = (code: Json | undefined): boolean => Number(code) >= 1000 && !/^200*$/.test(String(code));
+
+const isRefusal = (status: JsonObject | undefined): boolean =>
+  told(status?.message) && isNumbered(status?.code);
 
 const isErrorType = (type: Json | undefined): boolean => /(?:^|_)error$/.test(textIn(type) ?? "");
 

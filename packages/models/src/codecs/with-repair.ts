@@ -35,8 +35,8 @@ function repairIn(error: RondoError, status: number, body: string): Repair | und
     if (lacksThinking.test(words)) return "settings.reasoning";
     return refusesSchema(words) ? "schema" : undefined;
   }
-  // A filter that objects to an image would object to it in every later request too.
-  if (error.kind === "content_filter" && status < 500 && filteredImage.test(words)) return "files";
+  // A filter that objects to a file would object to it in every later request too.
+  if (error.kind === "content_filter" && status < 500 && filteredFile.test(words)) return "files";
   if (status === 500 && failsGrammar(words)) return "schema";
   if (status === 500 && failsFile(words)) return "files";
   // Gateways may give a refusal a status of their own, such as 500 or 502.
@@ -49,9 +49,9 @@ function repairIn(error: RondoError, status: number, body: string): Repair | und
   return refusedSetting(error.message) ?? (param === undefined ? undefined : settingOfField(param));
 }
 
-/** A filter's words about an image rather than a text: MiniMax, Alibaba. */
-const filteredImage: RegExp =
-  /\bimages?\b[^.{}]{0,20} (?:is|are|may contain|contains?) (?:sensitive|inappropriate)\b/i;
+/** A filter's words about an image, a sound or a video rather than a text: MiniMax, Alibaba, Volcengine. */
+const filteredFile: RegExp =
+  /\b(?:images?|audio|videos?)\b[^.{}]{0,20} (?:is|are|may contain|contains?|includes?) (?:sensitive|inappropriate)\b/i;
 
 const lacksThinking: RegExp =
   /not support(?:ed)? (?:thinking|reasoning)|\b(?:thinking|reasoning)(?: level(?: \w+)?)? is not supported/i;

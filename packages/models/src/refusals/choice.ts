@@ -13,6 +13,8 @@ export const refusesNone: RegExp = phrases(
   /\btool[_ ]?choice(?: (?:type|value|option))?[`'"\\:= ]{1,6}none\b(?!(?:[`'\\][`'"\\]*)?(?:,| or\b| and\b|[/|]))/,
   /[`'"]none[`'"\\]* is (?:not|un|in)[^{}]{0,60}\btool[_ ]?choice\b/,
   /\binvalid value:? [`'"\\]*none\b[^{}]{0,200}\btool_choice\b/,
+  // Rust's, before the list of what is known.
+  /\btool_choice\b[^{}]{0,40}\bunknown variant [`'"\\]*none\b/,
   // LiteLLM's, for a request in Anthropic's form.
   /\btool choice param submitted - \{[`'"\\]*type[`'"\\]*: ?[`'"\\]*none\b/,
   // Pydantic's, which repeats the value, and Anthropic's own.
@@ -25,6 +27,6 @@ export const refusesNone: RegExp = phrases(
 
 /** A refusal of a forced call. OpenRouter answers 404: it knows no model that supports the tool choice. */
 export const refusesForcing: RegExp = phrases(
-  /(?:no endpoints found that support|not support(?:ed)?|unsupported|incompatible|invalid|\bonly a)[^{}]{0,80}\btool[_ ]choice\b/,
-  /\btool[_ ]choice\b[^{}]{0,80}(?:not (?:yet )?support|unsupported|incompatible|must (?:either )?be (?:a named tool|[`'"\\]*auto)|only[^{}]{0,20}auto)/,
+  /(?:no endpoints found that support|(?:not|n't) support(?:ed)?|unsupported|incompatible|invalid|\bonly a)[^{}]{0,80}\btool[_ ]choice\b/,
+  /\btool[_ ]choice\b[^{}]{0,80}(?:not (?:yet )?support|unsupported|incompatible|must (?:either )?be (?:a named tool|[`'"\\]*auto)|only[^{}]{0,20}auto|unknown variant [`'"\\]*(?:required|any|function)\b|one of the strings that should be[^{}]{0,20}\bauto\b(?![^{}]{0,30}\brequired\b))/,
 );

@@ -32,7 +32,7 @@ const file: RegExp = anyOf(
 /** What may be wrong with one. */
 const refused: RegExp = phrases(
   /exceed/,
-  /too (?:large|many|much|big|small|short)/,
+  /too (?:large|many|much|big|small|short|long)/,
   /(?:could not|cannot|unable to|failed to) (?:be )?(?:process|decode|read|parse|download|load|sanitize|fetch|identify|extract)/,
   /error (?:in|while) (?:load|read|decod|process)ing/,
   /(?:invalid|unsupported|unknown|corrupt(?:ed)?|malformed)\b/,
@@ -50,7 +50,7 @@ const refused: RegExp = phrases(
   /\bonly [^.{}]{1,60} (?:are|is) supported/,
   /\bmore than \d/,
   /(?:not|cannot be) (?:allowed|permitted|empty)/,
-  /(?:input|modality) is not enabled/,
+  /(?:input|content|modality) is not enabled/,
   /unknown variant/,
   /a maximum of/,
   /at most \d/,
@@ -74,6 +74,7 @@ const textOnly: RegExp = phrases(
   /\bvariant of untagged enum \w*Content\b/,
   /\bcontent\b[^{}]{0,40}(?:(?:must|should|to) be a (?:valid )?string)/,
   /\bcontent\b[^{}]{0,40}expected string, received array/,
+  /\bcontent\b[^{}]{0,60}expected a string, but got [`'"\\]*\[/,
   /\bvalid string\b[^{}]{0,60}\bcontent\b/,
   /\bdiscriminator value\b[^{}]{0,20}expected [`'"\\]*text\b(?!_)/,
   /\bsingle [`'"\\]*text[`'"\\]* element per message/,
@@ -109,6 +110,7 @@ const unreached: RegExp = phrases(
   /\b(?:error|time-?out|failed|unable) (?:while|to) download(?:ing)?\b/,
   /\bdisallowed by the website's robots\.txt\b/,
   /\bwhen downloading image\b/,
+  /\bfetching (?:image|audio|video|file) failed\b/,
   /\bdownload multimodal \w+ timed out\b/,
   /\bprovided URL does not appear to be valid\b/,
   /图片[^。{}]{0,12}(?:错误|失败|不支持|无效|过大)/,
@@ -122,12 +124,23 @@ const codes: RegExp = phrases(
   /\bfailed_to_download_image\b/,
   /\bunsupported_format\b/,
 );
+/** Sizes and numbers, in words of Alibaba without the name of a part. */
+const amounts: RegExp = /\bmax bytes per data-uri\b|\btoo many files\b/i;
 /** The sides of an image, in the words of Qwen's models, which do not name it. */
 const sides: RegExp = /\bheight:\d+ or width:\d+ must be\b|\babsolute aspect ratio must be\b/i;
 /** A gateway that gives up on a body as large as files make it, with a 400; a cause after a colon would be another failure. */
 const unread: RegExp = /\b(?:failed|unable) to read (?:the )?request body\b(?!:)/i;
 /** What is wrong with a file, in words that say so by themselves. */
-const plain: readonly RegExp[] = [textOnly, unreached, codes, sides, unread, lostFileWords, unreadable];
+const plain: readonly RegExp[] = [
+  textOnly,
+  unreached,
+  codes,
+  amounts,
+  sides,
+  unread,
+  lostFileWords,
+  unreadable,
+];
 
 /** Google's words for anything at all, among others for a file whose bytes are not what it is called. */
 export const saysNothing: RegExp = /\brequest contains an invalid argument\b/i;

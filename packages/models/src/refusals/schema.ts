@@ -141,7 +141,7 @@ export const failsGrammar = (words: string): boolean => noGrammar.test(words) ||
 
 /** The server does not know strict tools, or the field that requests them, or wants all tools alike (F140, F142). */
 export const refusesStrict: RegExp = phrases(
-  /\bstrict\b[^{}]{0,60}(?:not (?:supported|permitted|allowed)|unsupported)/,
+  /\bstrict\b[^{}]{0,60}(?:not (?:supported|permitted|allowed)|unsupported|unknown field)/,
   /(?:unknown|unrecogni[sz]ed|unsupported|extra_forbidden|extra inputs)[^{}]{0,80}\bstrict\b/,
 );
 

@@ -47,6 +47,8 @@ const settings: { readonly [field: string]: Repair } = {
   "thinking budget": "settings.reasoning",
   budget: "settings.reasoning",
   "thinking.enabled.budget_tokens": "settings.reasoning",
+  "thinking.budget_tokens": "settings.reasoning",
+  budget_tokens: "settings.reasoning",
   "adaptive thinking": "settings.reasoning",
   effort: "settings.reasoning",
   "output_config.effort": "settings.reasoning",
@@ -74,6 +76,7 @@ const refused: RegExp = phrases(
   /extra_forbidden/,
   /extra inputs/,
   /may only be set/,
+  /is only allowed when/,
   /cannot both/,
   /only \S{1,40} is allowed/,
   /cannot be disabled/,
@@ -81,10 +84,16 @@ const refused: RegExp = phrases(
 /** A refused value: this model accepts others. */
 const value: RegExp = new RegExp(
   [
+    // The output limit leaves no room beside the thinking, as a gateway adds it: Anthropic's phrase, before its limit's own.
+    `[\`'"]*\\bmax_(?:completion_)?tokens[\`'"]* must be greater than [\`'"]*(${named})\\b`,
+    // Baseten's, without the names.
+    `\\bto reserve tokens for [^{}]{1,40}\\b(reasoning) is enabled\\b`,
     `(?:^|: |, |\\bthe (?:parameter )?|[\`'"])(${named})[\`'"]*(?: parameter)?,? (?:(?:must be|can only be) (?:one of|between|at most|less than|greater than|in |a positive|strictly positive|(?:an? )?(?:float|int(?:eger)?|number)\\b|[<>]|[\\d.]+\\b)|supports up to \\d|should be (?:in|between)|参数非法)`,
     `range of (${named}) (?:should be|is)\\b`,
+    `\\bparameter (${named}) be (?:greater|less) than\\b`,
     `(?:^|[\`'"])(${named})[\`'"]* : (?:(?:number|value|integer) must be|(?:maximum|minimum) number of)\\b`,
     `\\bvalue of the (${named}) parameter is restricted to`,
+    `\\b(${named}) is out of range\\b`,
     `\\bhas an? (${named}) value of \\S+ but the supported range\\b`,
     `\\bthe (thinking budget) \\(?\\d+\\)? is invalid`,
     `\\b(budget) \\d+ is invalid\\b`,

@@ -12,7 +12,7 @@ const families: readonly (readonly [kind: ErrorKind, pattern: RegExp])[] = [
     "quota_exhausted",
     anyOf(
       "",
-      /(?:insufficient|outof|no)(?:funds|credits?|balance|quota)/,
+      /(?:insufficient|outof|no)(?:funds?|credits?|balance|quota)/,
       /(?:credits?|balance|quota|funds|pack(?:age)?)(?:limit)?(?:exhausted|depleted|exceeded)/,
       /paymentrequired/,
       /(?:spend(?:ing)?|billing|monthly|weekly|daily|usage|plan|budget)(?:limit)?(?:exceeded|reached)/,
@@ -22,7 +22,7 @@ const families: readonly (readonly [kind: ErrorKind, pattern: RegExp])[] = [
   ],
   [
     "rate_limit",
-    /ratelimit|toomany(?:concurrent)?requests|throttl|(?:requests?|concurrency|tpm|rpm)(?:limit)?(?:exceeded|reached)/,
+    /ratelimit|toomany(?:concurrent)?requests|throttl|(?:requests?|concurrency|tpm|rpm|server)(?:limit)?(?:exceeded|reached)/,
   ],
   ["overloaded", /overload|(?:server|system|engine|model)busy|nocapacity|capacity(?:exceeded|error)/],
   ["overloaded", /(?:service|provider|temporarily|upstream)unavailable/],
@@ -30,8 +30,8 @@ const families: readonly (readonly [kind: ErrorKind, pattern: RegExp])[] = [
     "context_overflow",
     anyOf(
       "",
-      /context(?:window|length|size)?(?:exceeded|toolong|toolarge|overflow|error)/,
-      /(?:prompt|input|messages?|conversation)(?:is|are)?too(?:long|large)/,
+      /context(?:window|length|size)?(?:exceed(?:s|ed)?|toolong|toolarge|overflow|error)/,
+      /(?:prompt|input|messages?|conversation|tokens|characters)(?:is|are)?too(?:long|large)/,
       /maxprompttokens/,
     ),
   ],
@@ -43,7 +43,7 @@ const families: readonly (readonly [kind: ErrorKind, pattern: RegExp])[] = [
     "auth",
     /autherror|invalid(?:api|auth)?(?:key|token)|(?:token|key)(?:is)?expired|unauthori[sz]ed|unauthenticated/,
   ],
-  ["permission", /(?<!extra)forbidden|(?:access|permission)denied/],
+  ["permission", /(?<!extra)forbidden|(?:access|permission)denied|notactivated/],
   ["timeout", /timeout|timedout|deadlineexceeded/],
 ];
 

@@ -5,7 +5,7 @@
 
 import { cutRaw, type Json, type JsonObject } from "@rondo/core";
 import { listIn, numberIn, objectIn } from "../json-values.ts";
-import { codeOfBaseResp, isRequestCode } from "./error-codes.ts";
+import { isRequestCode } from "./error-codes.ts";
 import {
   besides,
   insteadOf,
@@ -15,6 +15,7 @@ import {
   quotedIn,
   toldStatus,
 } from "./gateway-errors.ts";
+import { codeOfBaseResp } from "./numbered-codes.ts";
 
 /** The facts in an error body. */
 export interface ErrorFacts {
@@ -101,6 +102,8 @@ function errorIn(root: JsonObject): JsonObject {
     objectIn(objectIn(root.Response)?.Error) ??
     // MiniMax's.
     objectIn(root.base_resp) ??
+    // Naver's.
+    objectIn(root.status) ??
     root
   );
 }
@@ -167,6 +170,8 @@ function messageIn(root: JsonObject, said: JsonObject, raw: boolean): string {
     words(said.errorMessage) ??
     words(root.errors) ??
     firstDetail(root.errors) ??
+    // IONOS'.
+    firstDetail(root.messages) ??
     words(root.title) ??
     "";
   // Further details: OpenRouter's upstream error, what MiMo calls a parameter, or Pydantic's list, as Azure passes it on.
@@ -252,7 +257,12 @@ function faultsIn(details: Json | undefined): string | undefined {
 function firstDetail(detail: Json | undefined): string | undefined {
   const first = objectIn(Array.isArray(detail) ? detail[0] : detail);
   if (first === undefined) return undefined;
-  const said = words(first.msg) ?? words(first.message) ?? words(first.error) ?? words(first.detail);
+  const said =
+    words(first.msg) ??
+    words(first.message) ??
+    words(first.error) ??
+    words(first.detail) ??
+    words(first.description);
   // "Extra inputs are not permitted" says nothing without the field's location.
   const path = listIn(first.loc)
     .filter((one) => one !== "body")

@@ -1,7 +1,7 @@
 // The room of error codes: what the codes and types in all providers' errors mean.
 
 import type { ErrorKind } from "@rondo/core";
-import { ownMember } from "@rondo/core/checks";
+import { isNumberedRequest, kindOfNumber } from "./numbered-codes.ts";
 
 /** Codes that only say "invalid request"; the message says what is wrong with it. */
 const requestCodes: ReadonlySet<string> = new Set([
@@ -44,7 +44,7 @@ const imageCodes =
 
 /** Whether a code (lower case) only says "invalid request". */
 export const isRequestCode = (code: string): boolean =>
-  requestCodes.has(code.replace(/^.*[#/]/, "")) || imageCodes.test(code) || zhipuRequest.test(code);
+  requestCodes.has(code.replace(/^.*[#/]/, "")) || imageCodes.test(code) || isNumberedRequest(code);
 
 /** What a code means; in lower case and without a namespace. */
 const codeKinds: ReadonlyMap<string, ErrorKind> = new Map(
@@ -90,6 +90,8 @@ const codeKinds: ReadonlyMap<string, ErrorKind> = new Map(
     servicequotaexceededexception: "quota_exhausted",
     blocked_api_access: "quota_exhausted",
     token_quota_reached: "quota_exhausted",
+    exceed_token_quota_limit: "quota_exhausted",
+    commoditynotpurchased: "quota_exhausted",
     rate_limit_exceeded: "rate_limit",
     ramp_limit_exceeded: "rate_limit",
     rate_limit_error: "rate_limit",
@@ -110,6 +112,7 @@ const codeKinds: ReadonlyMap<string, ErrorKind> = new Map(
     serveroverloaded: "overloaded",
     queue_exceeded: "overloaded",
     no_capacity: "overloaded",
+    nocapacity: "overloaded",
     upstream_unavailable: "overloaded",
     server_is_overloaded: "overloaded",
     service_unavailable_error: "overloaded",
@@ -152,8 +155,20 @@ const codeKinds: ReadonlyMap<string, ErrorKind> = new Map(
     cyber_policy: "content_filter",
     sensitive_words_detected: "content_filter",
     hooks_failed: "content_filter",
+    prompt_blocked: "content_filter",
+    prompt_threat_detected: "content_filter",
+    unsafe_request: "content_filter",
+    ipinfringementsuspect: "content_filter",
+    faqruleblocked: "content_filter",
+    // Gemini's reasons.
+    safety: "content_filter",
+    recitation: "content_filter",
+    spii: "content_filter",
+    blocklist: "content_filter",
+    prohibited_content: "content_filter",
     unsupported_api_for_model: "capability",
     model_not_supported: "capability",
+    unsupportedmodel: "capability",
     model_not_available_for_integrator: "capability",
     model_decommissioned: "capability",
     invalid_model: "capability",
@@ -187,73 +202,23 @@ const codeKinds: ReadonlyMap<string, ErrorKind> = new Map(
   } satisfies { [code: string]: ErrorKind }),
 );
 
-/** The codes of Zhipu and Z.ai are numbers, and come with any status, even 200. */
-const zhipu: ReadonlyMap<string, ErrorKind> = new Map(
-  Object.entries({
-    1000: "auth",
-    1001: "auth",
-    1002: "auth",
-    1003: "auth",
-    1004: "auth",
-    1100: "server_error",
-    1110: "permission",
-    1111: "permission",
-    1112: "permission",
-    1113: "quota_exhausted",
-    1120: "server_error",
-    1200: "server_error",
-    1220: "permission",
-    1230: "server_error",
-    1231: "rate_limit",
-    1234: "server_error",
-    1261: "context_overflow",
-    1300: "content_filter",
-    1301: "content_filter",
-    1302: "rate_limit",
-    1303: "rate_limit",
-    1304: "quota_exhausted",
-    1305: "overloaded",
-    1308: "quota_exhausted",
-    1309: "quota_exhausted",
-    1310: "quota_exhausted",
-    1311: "permission",
-    1312: "overloaded",
-    1313: "rate_limit",
-  } satisfies { [code: string]: ErrorKind }),
-);
+/** Codes of which a part says what they are, whatever else is in them. The first match counts. */
+const parts: readonly (readonly [pattern: RegExp, kind: ErrorKind])[] = [
+  // What was sensitive: Volcengine's text, image or output, Tencent's.
+  [/sensitivecontentdetected|riskdetection$|illegaldetected$/, "content_filter"],
+  // Who may not use the model: LiteLLM's key, user, team or organisation.
+  [/_model_access_denied$/, "permission"],
+  // Tencent's.
+  [/^authfailure(?!\.unauthorizedoperation)/, "auth"],
+  // Which window of a plan is used up: Baidu's hour, week or month.
+  [/(?:hour|da(?:y|ily)|week(?:ly)?|month(?:ly)?)_quota_exceeded$/, "quota_exhausted"],
+];
 
-/** Those of them that only say "invalid request". */
-const zhipuRequest: RegExp = /^12[12]\d$/;
-
-/** MiniMax's numbers in `base_resp`, as the codes used everywhere else: some of them mean something else at Zhipu. */
-const baseResp: { readonly [status: string]: string } = {
-  1000: "server_error",
-  1001: "timeout_error",
-  1002: "rate_limit_exceeded",
-  1004: "invalid_api_key",
-  1008: "insufficient_quota",
-  1013: "server_error",
-  1024: "server_error",
-  1026: "content_filter",
-  1027: "content_filter",
-  1033: "server_error",
-  1039: "rate_limit_exceeded",
-  2013: "invalid_request_error",
-  2045: "rate_limit_exceeded",
-  2049: "invalid_api_key",
-  2056: "insufficient_quota",
-};
-
-/** The code for a number in MiniMax's `base_resp`. */
-export const codeOfBaseResp = (status: string): string => ownMember(baseResp, status) ?? "server_error";
-
-/** Volcengine's code says what was sensitive: the text, an image, the output. */
-const sensitive = /sensitivecontentdetected/;
-/** LiteLLM's code says who may not use the model: a key, a user, a team, an organisation. */
-const withoutModel = /_model_access_denied$/;
-
-/** The kind of error that a code stands for; undefined if it has no meaning of its own. */
-export const kindOfCode = (code: string): ErrorKind | undefined =>
+/**
+ * The kind of error that a code stands for; undefined if it has no meaning of its own.
+ * @param status the HTTP status, if there was one
+ */
+export const kindOfCode = (code: string, status?: number): ErrorKind | undefined =>
   codeKinds.get(code.replace(/^.*[#/]/, "")) ??
-  zhipu.get(code) ??
-  (sensitive.test(code) ? "content_filter" : withoutModel.test(code) ? "permission" : undefined);
+  kindOfNumber(code, status) ??
+  parts.find(([pattern]) => pattern.test(code))?.[1];

@@ -11,6 +11,7 @@ import { refusedSetting } from "../refusals/settings.ts";
 import { familyOf } from "./code-families.ts";
 import { type ErrorFacts, readErrorBody } from "./error-body.ts";
 import { isFieldCode, isRequestCode, kindOfCode } from "./error-codes.ts";
+import { sentence } from "./error-sentence.ts";
 import {
   bodyWords,
   brokenWords,
@@ -20,7 +21,6 @@ import {
   failedCallWords,
   fieldWords,
   goneWords,
-  isOverflowText,
   keyWords,
   lostFileWords,
   minuteQuotaWords,
@@ -32,14 +32,14 @@ import {
   permissionWords,
   planWords,
   rateWords,
-  seemsOverflow,
   templateWords,
   upstreamWords,
 } from "./error-words.ts";
 import { filterWords } from "./filter-words.ts";
 import { namedWindow } from "./named-window.ts";
-import { bareAdvice, garbledAdvice, garbledWords, isBare, pageAdvice } from "./on-the-way.ts";
+import { garbledWords, isBare } from "./on-the-way.ts";
 import { fittingOutput, mostOutput, paidOutput } from "./output-limit.ts";
+import { isOverflowText, seemsOverflow } from "./overflow-words.ts";
 import { retryAfterMs, shouldRetry } from "./retry-after.ts";
 
 /** What the codec, or whoever sent the request, knows besides the response. */
@@ -137,7 +137,7 @@ function errorOf(failure: Failure): RondoError {
   const maxOutputTokens = outputLimits[kind]?.(facts.message);
   const contextWindow =
     kind === "context_overflow" ? (facts.window ?? namedWindow(facts.message)) : undefined;
-  return new RondoError(kind, sentence(kind, failure, wait), {
+  return new RondoError(kind, sentence(kind, { ...failure, provider: hints.provider }, wait), {
     ...(retryable === undefined ? {} : { retryable }),
     ...(later === undefined ? {} : { retryAfterMs: later }),
     ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
@@ -160,7 +160,7 @@ function kindOf(status: number | undefined, facts: ErrorFacts, hints: ErrorHints
     const own = hints.codes?.[code];
     if (own !== undefined) return own;
   }
-  const byCode = codes.map(kindOfCode).find((kind) => kind !== undefined);
+  const byCode = codes.map((code) => kindOfCode(code, status)).find((kind) => kind !== undefined);
   const text = wordsOf(facts);
 
   if (status !== 402 && minuteQuotaWords.test(facts.message)) return "rate_limit";
@@ -182,6 +182,8 @@ function kindOf(status: number | undefined, facts: ErrorFacts, hints: ErrorHints
   if (status === 401) return isSpent(text) ? "quota_exhausted" : "auth";
   if (isForbidden) return kindOfForbidden(text, facts, codes);
   if (status === 408) return "timeout";
+  // StepFun's status for what its filter found; a page in its place is kept from a country.
+  if (status === 451) return facts.html || permissionWords.test(text) ? "permission" : "content_filter";
   // Portkey's and WSO2's status for a request that a guardrail denied.
   if (status === 446) return "content_filter";
   // A filter's refusal that a gateway passes on with a status of its own.
@@ -204,6 +206,9 @@ function kindOf(status: number | undefined, facts: ErrorFacts, hints: ErrorHints
   return kindOfWords(status, byCode, facts);
 }
 
+/** A quota that Tyk and Higress call forbidden: with a 429 it may as well be one of a minute. */
+const forbiddenQuota: RegExp = /\bno quota left\b|^quota exceeded\.?$/i;
+
 /** The kind of a 403: as a rule a permission, but it also stands for keys, limits, money and filters. */
 function kindOfForbidden(text: string, facts: ErrorFacts, codes: readonly string[]): ErrorKind {
   // Cloudflare's rate limit, as plain text instead of its HTML page.
@@ -211,10 +216,10 @@ function kindOfForbidden(text: string, facts: ErrorFacts, codes: readonly string
   if (keyWords.test(text)) return "auth";
   // Before the words about money: a filter's refusal may say "No credits were charged".
   if (filterWords.test(text)) return "content_filter";
-  if (isSpent(text)) return "quota_exhausted";
-  // The account is not at fault, but the request: the file is gone.
-  if (lostFileWords.test(text)) return "invalid_request";
   const family = familyIn(facts);
+  if (isSpent(text) || forbiddenQuota.test(text) || family === "quota_exhausted") return "quota_exhausted";
+  // The account is not at fault, but the request: the file is gone, or not there yet.
+  if (lostFileWords.test(text) || pendingFileWords.test(text)) return "invalid_request";
   if (passingLimitWords.test(text) || family === "rate_limit") return limitKind(facts, codes);
   return family === "content_filter" ? family : "permission";
 }
@@ -236,6 +241,7 @@ function kindOfServerFailure(
     if (codes.some(isFieldCode) || fieldWords.test(text)) return "invalid_request";
   }
   if (planWords.test(text)) return "quota_exhausted";
+  if (status === 500 && permissionWords.test(text)) return "permission";
   if (status === 500 && capabilityWords.test(text)) return "capability";
   if (passingLimitWords.test(text)) return limitKind(facts, codes);
   const family = familyIn(facts);
@@ -331,7 +337,11 @@ function limitKind(facts: ErrorFacts, codes: readonly string[]): ErrorKind {
     return "quota_exhausted";
   // OpenAI frees a daily limit request by request: with ten thousand a day, the next one is available after nine seconds.
   if (/\b[TR]PD\b.*\btry again in \d{1,2}(?:\.\d+)?s\b/i.test(text)) return "rate_limit";
-  if (/(?:(?:\b|_)per|\/)[ _-]?(?:day|month|86400s)(?![a-z])|\b[TR]PD\b|\bdaily\b|limit: 0\b/i.test(text))
+  if (
+    /(?:(?:\b|_)per|\/)[ _-]?(?:1 )?(?:day|month|86400s)(?![a-z])|\b[TR]PD\b|\bdaily\b|\btoday's quota\b|limit: 0\b/i.test(
+      text,
+    )
+  )
     return "quota_exhausted";
   const limit = /limit:? (\d+)/i.exec(text)?.[1];
   const requested = /requested:? (\d+)/i.exec(text)?.[1];
@@ -353,45 +363,3 @@ function quotaIds(json: Json | undefined, depth = 0): string[] {
       : quotaIds(value, depth + 1),
   );
 }
-
-function sentence(kind: ErrorKind, failure: Failure, waitMs: number | undefined): string {
-  const { status, facts, hints } = failure;
-  const code = facts.codes[0];
-  const label = [status === undefined ? "" : String(status), code === undefined ? "" : `(${code})`]
-    .filter((word) => word !== "")
-    .join(" ");
-  const what = facts.html
-    ? `a web page${facts.message === "" ? "" : ` titled "${facts.message}"`}`
-    : facts.message || "no explanation";
-  const end = /[.!?…。！？]$/.test(what) ? "" : ".";
-  const said = `${hints.provider ?? "the provider"} answered ${label || "with an error"}: ${what}${redirectOf(failure)}${end}`;
-  const wait = waitMs === undefined ? undefined : `It asks to wait ${waitMs / 1000} s.`;
-  return [said, wait, adviceOf(kind, failure)].filter((one) => one !== undefined).join(" ");
-}
-
-function redirectOf({ status, header }: Failure): string {
-  if (status === undefined || status < 300 || status >= 400) return "";
-  return `; it redirects to ${header("location") ?? "elsewhere"}, which is not followed: put the final address into baseURL`;
-}
-
-function adviceOf(kind: ErrorKind, { status, facts }: Failure): string | undefined {
-  if (kind === "invalid_request" && status === 404) return notFound;
-  if (kind === "capability" && otherApiWords.test(facts.message)) return otherApi;
-  if (kind === "permission" && facts.html) return pageAdvice;
-  if (kind === "invalid_request" && status === 400 && isBare(facts)) return bareAdvice;
-  if (kind === "server_error" && garbledWords.test(facts.message)) return garbledAdvice;
-  return adviceOn[kind];
-}
-
-const otherApi =
-  "The model is served through another protocol of its provider: choose that one, e.g. `openai.responses` in place of `openai.chat`.";
-
-const notFound = "Check the model's name and the base URL.";
-
-const adviceOn: { readonly [K in ErrorKind]?: string } = {
-  quota_exhausted: "Waiting a moment does not help: check the account's plan and billing.",
-  request_too_large_for_tier:
-    "This one request is larger than the account's rate limit allows: shorten it, or use another model.",
-  permission: "The credentials are known but may not do this: check the account's access to the model.",
-  payload_too_large: "The request is too many bytes: send fewer or smaller files.",
-};

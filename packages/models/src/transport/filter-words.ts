@@ -7,7 +7,7 @@ import { phrases } from "../patterns.ts";
 export const filterWords: RegExp = phrases(
   /\bguardrails?\b[^.]{0,40}\b(?:block|violat|interven|fail|trigger|den[iy])/,
   /\b(?:block|violat|reject|den[iy]|interven)\w{0,5}\b[^.]{0,40}\bguardrail/,
-  /\b(?:prompt|request|response|input|output|content)s?\b[^.]{0,20}\b(?:blocked|rejected|denied|filtered)\b (?:due to|by|because)\b[^.]{0,30}\b(?:security configuration|safety|moderation|content)/,
+  /\b(?:prompt|request|response|input|output|content)s?\b[^.]{0,20}\b(?:blocked|rejected|denied|filtered)\b (?:due to|by|because)\b[^.]{0,30}\b(?:security configuration|safety|moderation|content|dlp)/,
   /\bprompt pattern is blocked\b/,
   /\brequest blocked: prompt injection\b/,
   /content[ _-]?(?:filter|management policy|policy[ _-]?violation)/,
@@ -20,7 +20,7 @@ export const filterWords: RegExp = phrases(
   /content exists risk/,
   /considered high risk/,
   /may contain inappropriate content/,
-  /敏感内容/,
+  /敏感内容|违规(?:内容|信息)|违法违规|内容审核[不未]通过/,
   /\bnew_sensitive\b/,
   /unsafe or sensitive content/,
   /may contain sensitive information/,
@@ -38,6 +38,12 @@ export const filterWords: RegExp = phrases(
   // APISIX's, with the names of Amazon Comprehend's: the body may be small.
   /\brequest body exceeds (?:toxicity|profanity|hate_speech|insult|harassment_or_abuse|sexual|violence_or_threat) threshold\b/,
   /\bcontains prohibited content\b/,
+  // SAP's, Helicone's, Cohere's, Replicate's, Volcengine's, Baidu's.
+  /\bfiltering module blocked\b/,
+  /\bprompt threat detected\b/,
+  /^blocked (?:input|output): /,
+  /\bflagged as sensitive\b/,
+  /\bincludes sensitive content\b/,
   // Oracle's.
   /\binappropriate content detected\b/,
 );

@@ -9,7 +9,7 @@ const forms: readonly RegExp[] = [
   `exceed context limit: \\d+ \\+ \\d+ > ${tokens}`,
   `prompt is too long: \\d+ tokens > ${tokens} maximum`,
   // OpenAI, OpenRouter, vLLM, SGLang, llama.cpp, LM Studio, Fireworks, and many more
-  `context (?:length|size|window)(?: is| of|:)?(?: only)? \\(?${tokens}\\b`,
+  `context (?:length|size|window)(?: limit)?(?: is| of|:)?(?: only)? \\(?${tokens}\\b`,
   `context length of [\\w./:-]+ is ${tokens}`,
   `n_ctx: ${tokens}`,
   // Google
@@ -41,13 +41,20 @@ const forms: readonly RegExp[] = [
   `too long[^.]{0,30} \\(max(?:imum)?:? ${tokens} tokens\\)`,
   // Bedrock
   `max input tokens: ${tokens}`,
+  // Google's studio
+  `cannot truncate to ${tokens}, required \\d`,
   // Alibaba
+  `token length exceeds? model limit \\(${tokens} tokens`,
   `input length should be \\[\\d+, ?${tokens}\\]`,
   // Cerebras
   `current length is \\d+ while limit is ${tokens}`,
   // Cohere
   `number of tokens in th(?:e|is) prompt cannot exceed ${tokens}`,
   `the limit for this model is ${tokens} tokens`,
+  // watsonx, Yandex, Databricks
+  `input tokens \\d+ cannot exceed the total tokens limit ${tokens}`,
+  `input tokens must be no more than ${tokens}`,
+  `prompt token count \\(\\d+\\) cannot exceed ${tokens}`,
   // Amazon's servers that speak OpenAI's protocols
   `exceeds? (?:[a-z]+ )?model maximum \\(${tokens}`,
 ].map((form) => new RegExp(form, "i"));

@@ -42,12 +42,12 @@ export function fittingOutput(words: string): number | undefined {
 const limits: readonly RegExp[] = [
   // OpenAI
   /max_(?:completion_)?tokens is too large[\s\S]{0,80}?at most (?<most>\d+)/i,
-  // OpenAI, Groq, Volcengine, and many more
-  /max[_ ](?:completion_|output_)?tokens\b[\s\S]{0,90}?(?:less than or equal to|<=|at most|maximum of|(?:must|should|can|may) ?not exceed) [`'"]*(?<most>\d+)/i,
+  // OpenAI, Groq, Volcengine, Scaleway, and many more
+  /max[_ ](?:completion_|output_)?tokens\b[\s\S]{0,90}?(?:less than or equal to|<=|at most|maximum of|limited to|(?:must|should|can|may) ?not exceed) [`'"]*(?<most>\d+)/i,
   // Mistral, vLLM: the field comes after the number
   /less than or equal to (?<most>\d+): (?:\w+\.)*max_(?:completion_)?tokens/i,
-  // Alibaba, DeepSeek, Z.ai
-  /max_tokens\b[^[\]{}]{0,30}\[\d+, ?(?<most>\d+)\]/i,
+  // Alibaba, Baidu, DeepSeek, Z.ai
+  /max_(?:completion_|output_)?tokens\b[^[\]{}]{0,30}\[\d+, ?(?<most>\d+)\]/i,
   // Anthropic
   /max_tokens: \d+ > (?<most>\d+), which is the maximum/i,
   // Google

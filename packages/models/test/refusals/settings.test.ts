@@ -143,7 +143,6 @@ describe("a refusal about a setting is recognised", () => {
     "messages.65.content.1.tool_use.text: Extra inputs are not permitted",
     "the model m does not exist; temperature was fine",
     "Thinking may not be enabled when tool_choice forces tool use.",
-    "`max_tokens` must be greater than `thinking.budget_tokens`.",
     "tools.0.custom.input_schema.properties.stop: Input should be a valid dictionary",
     "Malformed input request: #: extraneous key [messages] is not permitted",
     "This model doesn't support the toolConfig.toolChoice.any field. Remove toolConfig.toolChoice.any and try again.",

@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import type { ErrorKind, Json } from "@rondo/core";
 import { describe, expect, it } from "vitest";
 import { anthropicMessages } from "../../src/codecs/anthropic-messages.ts";
-import { isOverflowText } from "../../src/transport/error-words.ts";
 import { classifyHttpError, classifyStreamError } from "../../src/transport/errors.ts";
+import { isOverflowText } from "../../src/transport/overflow-words.ts";
 
 interface Row {
   id: string;

@@ -2,7 +2,7 @@
 
 import type { JsonObject } from "@rondo/core";
 import { objectIn, textIn } from "../../json-values.ts";
-import { codeOfBaseResp } from "../../transport/error-codes.ts";
+import { codeOfBaseResp } from "../../transport/numbered-codes.ts";
 
 /** The error in a chunk or a body of this form; undefined if there is none. */
 export function baseRespError(body: JsonObject): JsonObject | undefined {

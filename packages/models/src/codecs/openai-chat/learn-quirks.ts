@@ -113,6 +113,8 @@ const useInstead: RegExp = /\buse [`'"\\]*(max_completion_tokens|max_tokens)\b/i
 const requiresLimit: RegExp = phrases(
   /\b(max_completion_tokens|max_tokens)\b[^{}.]{0,20}\b(?:field required|is (?:a )?required|is missing)\b/,
   /\bmissing (?:required )?(?:parameter|field|argument|property):? [`'"\\]*(max_completion_tokens|max_tokens)\b/,
+  // Bedrock's.
+  /\brequired key \[(max_tokens)\] not found\b/,
 );
 
 /** Settings that a model does not accept at all, under the name in the refusal. */
