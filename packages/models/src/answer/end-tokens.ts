@@ -23,6 +23,7 @@ const tokens: readonly string[] = [
   "<|end_of_text|>",
   "<|end_of_turn|>",
   "<|END_OF_TURN_TOKEN|>",
+  "<|END_RESPONSE|>",
   "<|role_end|>",
   "<|end_message|>",
   "<|content_model_end_sampling|>",
@@ -83,6 +84,8 @@ const cut: readonly string[] = [
   "<|tool_call",
   ...dsml.flatMap((prefix) => lists.map((name) => `<${prefix}${name}`)),
 ];
+/** The tokens that end a turn, as a pattern. */
+export const turnEnds: string = tokens.map(literal).join("|");
 /** Longest first, because some are prefixes of others. */
 const all: readonly string[] = [...tokens, ...marks, ...cut].sort((one, other) => other.length - one.length);
 /** The most white space that may follow a token. */

@@ -23,7 +23,8 @@ const reader = loadOnce(() => import("./read-answer.ts"));
 export const addresses: RegExp =
   /\bto=(?:functions|multi_tool_use)\.\w|"recipient_name"\s{0,9}:\s{0,9}"(?:(?:functions|multi_tool_use)\.|mcp__)\w/;
 /** How the tokens of every family begin. */
-const mayHoldMarks = /[<[]|\bfunc|\bcall:|\bdeclaration:|\bto=|\binvoke name=|"recipient_name"|```/;
+const mayHoldMarks =
+  /[<[]|>>>|\bfunc|\bcall:|\bdeclaration:|\bto=|\binvoke name=|"recipient_name"|"tool_call|```/;
 
 /** The tool called in the text of an answer without calls; undefined if it is ordinary text. */
 export async function leakedCall(
@@ -68,8 +69,16 @@ const inText = (what: string): string => `${what} stands in the answer's text, w
 /** What is wrong with an answer that ends in calls; undefined if it is fine. */
 async function leakIn(answer: AssistantMessage, request: ModelRequest): Promise<string | undefined> {
   const text = textOf(answer).trim();
-  const { firstNamed, isAddress, isNumbered, leftOpening, opensOnly, opensParameter, saysBehind } =
-    await families();
+  const {
+    firstNamed,
+    isAddress,
+    isNumbered,
+    isUnopened,
+    leftOpening,
+    opensOnly,
+    opensParameter,
+    saysBehind,
+  } = await families();
   const begun = leftOpening.exec(text);
   if (begun === null) return undefined;
   const [mark] = begun;
@@ -82,7 +91,8 @@ async function leakIn(answer: AssistantMessage, request: ModelRequest): Promise<
   const known = namesIn(request);
   const named = firstNamed(leak, known);
   if (isAnnounced) return inText(named === undefined ? "a call" : `a call of ${named}`);
-  if (isAddress(mark)) return named === undefined ? undefined : inText(`a call of ${named}`);
+  if (isAddress(mark) || isUnopened(leak))
+    return named === undefined ? undefined : inText(`a call of ${named}`);
   const { calls, text: said, warnings, malformed: isBroken } = await reading(leak, request);
   if (said !== "") return undefined;
   // A text that goes on behind its calls is about them, but for LFM's.
@@ -100,8 +110,11 @@ function isAbout(words: string, mark: string): boolean {
 
 function mayLeak(answer: AssistantMessage, { tools, toolChoice, outputSchema }: ModelRequest): boolean {
   if (tools.length === 0 || toolChoice === "none" || outputSchema !== undefined) return false;
-  return answer.stop.kind === "end_turn" && !answer.content.some(({ type }) => type === "tool_call");
+  return ends.has(answer.stop.kind) && !answer.content.some(({ type }) => type === "tool_call");
 }
+
+/** An end that says nothing of calls: also a word that nobody knows, or a text to stop at, which may be what closes a call. */
+const ends: ReadonlySet<string> = new Set(["end_turn", "stop_sequence", "unknown"]);
 
 const namesIn = ({ tools }: ModelRequest): Set<string> => new Set(tools.map(({ name }) => name));
 

@@ -79,6 +79,23 @@ describe("an answer that is only a call in a model family's own tokens", () => {
     `{"recipient_name": "functions.weather", "parameters": ${json}}`,
     `assistantcommentary to=functions.weather json${json}`,
     numbered,
+    `weather[ARGS]${json}`,
+    `weather[CALL_ID]abcdef123[ARGS]${json}`,
+    `functions.weather:0${json}functions.weather:1${json}`,
+    "weather\n<arg_key>city</arg_key>\n<arg_value>Oslo</arg_value>\n</tool_call>",
+    `<toolcall> {"name": "weather", "arguments": ${json}} </toolcall>`,
+    `<functioncall> {"name": "weather", "arguments": '${json}'}`,
+    `<|plugin|>\n{"name": "weather", "parameters": ${json}}\n<|action_end|>`,
+    `>>>weather\n${json}`,
+    `[Calling tool: weather(${json})]`,
+    `{"tool_calls": [{"name": "weather", "arguments": ${json}}]}`,
+    `{\n  "tool_call": {"name": "weather", "arguments": ${json}}\n}`,
+    ...[" ", "\\_"].map((between) =>
+      `<｜tool_calls_begin｜><｜tool_call_begin｜>function<｜tool_sep｜>weather\n\`\`\`json\n${json}\n\`\`\`<｜tool_call_end｜><｜tool_calls_end｜>`.replaceAll(
+        "_",
+        between,
+      ),
+    ),
   ])("is malformed: it is requested again, and nothing of it runs: %s", async (leak) => {
     const { result, wire, ran } = await asked([
       say(leak),
@@ -149,6 +166,15 @@ describe("a call in a model family's own tokens after text", () => {
     expect(JSON.stringify(wire.requests[1]?.body)).not.toContain("Oslo");
   });
 
+  it("is malformed where a text to stop at ended the answer, too: it may be what closes the call", async () => {
+    const { result, ran } = await asked([
+      [say(`${words}\n${hermes}`), stop("stop_sequence")],
+      call("weather", { city: "Bergen" }),
+      say("Sunny."),
+    ]);
+    expect([result.text, ran]).toEqual(["Sunny.", [{ city: "Bergen" }]]);
+  });
+
   it.each([
     "<tool_call>",
     `${words}\n<tool_call>`,
@@ -200,6 +226,11 @@ describe("an answer is accepted", () => {
     ["that shows an address", `I would write to=functions.weather ${json}`],
     ["whose address is no tool's", `to=functions.climate ${json}`],
     ["whose recipient is no tool", `{"recipient_name":"functions.climate","parameters":${json}}`],
+    ["that says how Mistral's begin", `weather[ARGS]${json} is how it goes.`],
+    ["that says how GLM's begin", "weather<arg_key>city</arg_key> is how it goes."],
+    ["that calls what is no tool", `[Calling tool: climate(${json})]`],
+    ["that counts calls", '{"tool_calls": 3}'],
+    ["that lists calls of no tool", `{"tool_calls": [{"name": "climate", "arguments": ${json}}]}`],
     ["whose recipient is a person", '{"recipient_name":"weather","amount":3}'],
     [
       "that shows the body of an address",
