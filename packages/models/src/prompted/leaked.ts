@@ -18,13 +18,14 @@ import { loadOnce } from "../load-once.ts";
 import type { Reading } from "./read-answer.ts";
 
 const families = loadOnce(() => import("./native-calls.ts"));
+const copies = loadOnce(() => import("./copied.ts"));
 const reader = loadOnce(() => import("./read-answer.ts"));
 /** OpenAI's models write where a call goes; their vendor's own server leaves that in texts, too. */
 export const addresses: RegExp =
   /\bto=(?:functions|multi_tool_use)\.\w|"recipient_name"\s{0,9}:\s{0,9}"(?:(?:functions|multi_tool_use)\.|mcp__)\w/;
 /** How the tokens of every family begin. */
 const mayHoldMarks =
-  /[<[]|>>>|\bfunc|\bcall:|\bdeclaration:|\bto=|\binvoke name=|"recipient_name"|"tool_call|```/;
+  /[<[✿]|>>>|\bfunc|\bcall:|\bdeclaration:|\bto=|\binvoke name=|"recipient_name"|"tool_call|```/;
 
 /** The tool called in the text of an answer without calls; undefined if it is ordinary text. */
 export async function leakedCall(
@@ -46,6 +47,7 @@ export function withoutLeakedCalls(model: Model, marks: RegExp = mayHoldMarks): 
     ...modelFace(model),
     async call(request, io): Promise<AssistantMessage> {
       const answer = await model.call(request, io);
+      if (answer.content.some(({ type }) => type === "tool_call")) return await once(answer, request);
       const isLeaky = mayLeak(answer, request) && marks.test(textOf(answer));
       const detail = isLeaky ? await leakIn(answer, request) : undefined;
       return detail === undefined
@@ -53,6 +55,13 @@ export function withoutLeakedCalls(model: Model, marks: RegExp = mayHoldMarks): 
         : { ...answer, stop: { ...answer.stop, kind: "malformed_call", detail } };
     },
   };
+}
+
+/** The answer, whose calls its text must not hold as well. */
+async function once(answer: AssistantMessage, request: ModelRequest): Promise<AssistantMessage> {
+  if (!mayHoldMarks.test(textOf(answer))) return answer;
+  const { withoutCopies } = await copies();
+  return withoutCopies(answer, namesIn(request));
 }
 
 /** @param detail what is wrong with the answer; the model may be told */

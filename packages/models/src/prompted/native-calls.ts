@@ -44,6 +44,8 @@ export const opening: RegExp = anyOf(
   /\[(?:TOOL_CALLS?|TOOL_REQUEST)\]/,
   // Mistral, without what begins a call.
   /(?<![\w.:-])[\w.-]{1,128}(?:\[CALL_ID\][\w-]{1,64})?\[ARGS\]\s{0,9}(?=\{)/,
+  // Qwen-Agent's.
+  /✿FUNCTION✿\s{0,9}:\s{0,9}(?=[\w.-])/,
   // Functionary's.
   />>>(?=[\w.-]{1,128}\n\{)/,
   // What servers without calls of their own make of those in a history, and models learn from them.
@@ -193,6 +195,10 @@ const tokenForms: readonly { head: RegExp; tail: RegExp }[] = [
   {
     head: /functions\.([\w.-]{1,128}):\d{1,9}\s*(?=\{)/y,
     tail: /(?!)/y,
+  },
+  {
+    head: /✿FUNCTION✿\s{0,9}:\s{0,9}([\w.-]{1,128})\s{1,9}✿ARGS✿\s{0,9}:\s{0,9}(?=\{)/y,
+    tail: /(?:\s*✿(?:RESULT|RETURN)✿\s*:?)?/y,
   },
   {
     head: />>>([\w.-]{1,128})\n(?=\{)/y,

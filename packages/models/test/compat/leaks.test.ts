@@ -86,6 +86,7 @@ describe("an answer that is only a call in a model family's own tokens", () => {
     `<toolcall> {"name": "weather", "arguments": ${json}} </toolcall>`,
     `<functioncall> {"name": "weather", "arguments": '${json}'}`,
     `<|plugin|>\n{"name": "weather", "parameters": ${json}}\n<|action_end|>`,
+    `✿FUNCTION✿: weather\n✿ARGS✿: ${json}\n✿RESULT✿`,
     `>>>weather\n${json}`,
     `[Calling tool: weather(${json})]`,
     `{"tool_calls": [{"name": "weather", "arguments": ${json}}]}`,
@@ -197,6 +198,34 @@ describe("a call in a model family's own tokens after text", () => {
       );
       expect([result.text, ran]).toEqual(["Sunny.", [{ city: "Bergen" }]]);
     }
+  });
+});
+
+describe("a call that came as a call, and in the text as well", () => {
+  const twice = (text: string): Promise<Said> =>
+    asked([[say(text), call("weather", { city: "Oslo" })].flat(), say("Sunny.")]);
+  const kept = ({ wire }: Said): unknown => {
+    const body = wire.requests[1]?.body as { messages: { role: string; content?: string }[] } | undefined;
+    return body?.messages.find(({ role }) => role === "assistant")?.content ?? "";
+  };
+
+  it.each([
+    [hermes, ""],
+    [qwen, ""],
+    [`I look.\n\n${hermes}`, "I look."],
+    [`[TOOL_CALLS]weather[ARGS]${json}`, ""],
+  ])("runs once, and leaves nothing of it in the history: %s", async (text, rest) => {
+    const said = await twice(text);
+    expect([said.result.text, said.ran, kept(said)]).toEqual(["Sunny.", [{ city: "Oslo" }], rest]);
+  });
+
+  it.each([
+    ["has other arguments", hermes.replace("Oslo", "Bergen")],
+    ["is one of two", `${hermes}\n${hermes.replace("Oslo", "Bergen")}`],
+    ["is spoken of", `${hermes}\nThis is how it goes.`],
+  ])("leaves the text as it is if that %s", async (_, text) => {
+    const said = await twice(text);
+    expect([said.ran, kept(said)]).toEqual([[{ city: "Oslo" }], text]);
   });
 });
 
