@@ -107,6 +107,13 @@ describe("thinking in the content", () => {
       {},
       ["reasoning: a", "text: b"],
     ],
+    ["the header of a turn", "<|im_start|>assistant\nb", {}, ["text: b"]],
+    [
+      "the header of a turn, and a block",
+      "<|start_header_id|>assistant<|end_header_id|>\n\n<think>a</think>b",
+      {},
+      ["reasoning: a", "text: b"],
+    ],
     ["white space alone", " \n ", {}, ["text:  \n "]],
     ["inside from the start", "a</think>b", { thinkTags: "starts_inside" }, ["reasoning: a", "text: b"]],
     [

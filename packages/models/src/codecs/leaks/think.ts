@@ -17,14 +17,18 @@ export type ThinkTags = "leading" | "starts_inside" | "nova";
 /** Nova's tags. With other models users ask for these tags themselves, and look for them in the text. */
 const novas: readonly ThinkingTag[] = [["<thinking>", "</thinking>"]];
 
-/** Command's token before its answer. */
-const opensAnswer = "<|START_RESPONSE|>";
+/** What opens an answer: Command's token, and the headers of templates that a server did not end with one. */
+const openers: readonly string[] = [
+  "<|START_RESPONSE|>",
+  "<|im_start|>assistant",
+  "<|start_header_id|>assistant<|end_header_id|>",
+];
 
 /**
  * What a text may begin with, beside reasoning or behind it: no text that anybody asked for does, because it closes nothing.
  * Where there is no reasoning, a closing tag must be a line of its own: an answer may be about tags.
  */
-const strays: readonly string[] = [...[...thinkingTags, ...novas].map(([, close]) => close), opensAnswer];
+const strays: readonly string[] = [...[...thinkingTags, ...novas].map(([, close]) => close), ...openers];
 
 const heads: readonly string[] = ["<|channel|>", "<|start|>assistant"];
 const wholeHead =
@@ -156,7 +160,7 @@ export class ThinkSplitter {
   /** Whether a closing tag is one that was left: right behind a block, or alone on the first line. */
   #closesNothing(stray: string, seen: string): boolean {
     return (
-      this.#state === "after" || stray === opensAnswer || /^[ \t\r]{0,16}\n/.test(seen.slice(stray.length))
+      this.#state === "after" || openers.includes(stray) || /^[ \t\r]{0,16}\n/.test(seen.slice(stray.length))
     );
   }
 
