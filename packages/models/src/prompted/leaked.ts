@@ -80,6 +80,7 @@ async function leakIn(answer: AssistantMessage, request: ModelRequest): Promise<
   const text = textOf(answer).trim();
   const {
     firstNamed,
+    inventsResult,
     isAddress,
     isNumbered,
     isUnopened,
@@ -104,8 +105,8 @@ async function leakIn(answer: AssistantMessage, request: ModelRequest): Promise<
     return named === undefined ? undefined : inText(`a call of ${named}`);
   const { calls, text: said, warnings, malformed: isBroken } = await reading(leak, request);
   if (said !== "") return undefined;
-  // A text that goes on behind its calls is about them, but for LFM's.
-  const isOnly = warnings.length === 0 || (leak === text && saysBehind(text));
+  // A text that goes on behind its calls is about them, but for LFM's, and for results that the model made up.
+  const isOnly = warnings.length === 0 || inventsResult(leak) || (leak === text && saysBehind(text));
   const isCall = isOnly && calls.every(({ name, fault }) => known.has(name) && fault === undefined);
   const tool = isBroken !== undefined ? named : isCall ? calls[0]?.name : undefined;
   return tool === undefined ? undefined : inText(`a call of ${tool}`);

@@ -26,7 +26,7 @@ export const opening: RegExp = anyOf(
   /(?:<\|message_sep\|>\s{0,9})?\bfunction call<\|role_sep\|>/,
   /<\|(?:start\|>assistant|channel\|>commentary) to=functions\./,
   /```tool_code\b/,
-  /<function(?:=| name=)/,
+  /<function(?:=| name=|[(/](?=[\w.-]{1,128}[)>]))/,
   /<(?:[a-z]{1,24}:)?invoke name=/,
   // MiniMax, without its brackets.
   /(?<![<\w:])invoke name=["'](?=[\w.:-]{1,128}["']>)/,
@@ -103,6 +103,11 @@ const longestEnd = 32;
 /** Whether a text begins with calls as LFM's are documented: what the model says while they run follows without a space. */
 export const saysBehind = (text: string): boolean => lfmSays.test(text);
 const lfmSays = /^<\|tool_call_start\|>[\s\S]*<\|tool_call_end\|>\p{L}/u;
+
+/** Whether a text goes on behind its calls with a result that only a tool can give: such a text is no example. */
+export const inventsResult = (text: string): boolean => resultBehind.test(text);
+const resultBehind =
+  /(?:<\/(?:[a-z]{1,24}[:_])?(?:(?:tool|function)_calls?|invoke)>|<\|tool_calls?(?:_section)?_end\|>|<tool_call\|>)\s{0,9}(?:<(?:tool_response|tool_result|function_results?)s?>|<\|tool_response>)/;
 
 /** Whether a text begins with the beginning of a call. */
 export const opensCalls = (text: string): boolean => opening.exec(text.slice(0, 64))?.index === 0;

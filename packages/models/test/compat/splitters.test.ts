@@ -136,6 +136,12 @@ describe("thinking in the content", () => {
       ["reasoning: a", "text: b"],
     ],
     [
+      "nor those whose address has no namespace",
+      '<|channel|>commentary to=f <|constrain|>json<|message|>{"a":1}<|call|>',
+      {},
+      ['text: <|channel|>commentary to=functions.f <|constrain|>json<|message|>{"a":1}<|call|>'],
+    ],
+    [
       "of its calls nobody knows that they are calls",
       '<|channel|>commentary to=functions.f <|constrain|>json<|message|>{"a":1}<|call|>',
       {},
