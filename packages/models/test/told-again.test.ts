@@ -14,7 +14,7 @@ function told(pieces: readonly string[], kind: Kind = "text"): { kept: string; s
   );
   for (const piece of pieces) answer[kind](0, piece);
   const [part] = answer.finish({ wire: "end_turn" }).content;
-  const shown = events.map((event) => (event.type === `${kind}_delta` ? event.text : "")).join("");
+  const shown = events.map((event) => ("text" in event ? event.text : "")).join("");
   return { kept: part !== undefined && "text" in part ? part.text : "", shown };
 }
 
