@@ -36,6 +36,7 @@ import { brokenOff, leftNoRoom, streamTruncated } from "./answer/failures.ts";
 import { HeldEnd } from "./answer/held-end.ts";
 import { withoutMarkedArgs } from "./answer/marked-args.ts";
 import { faultWithoutArgs, toldTwice } from "./answer/misrouted-calls.ts";
+import { heldText, mayTellAgain, unheard } from "./answer/told-again.ts";
 import type { Target } from "./codec.ts";
 
 export type { BlockKey };
@@ -50,6 +51,8 @@ export class Answer {
   readonly #held: HeldEnd | undefined;
   /** The call opened last, while nothing of it was emitted yet. */
   #untold: CallBlock | undefined;
+  /** The text whose last deltas were not emitted, because they may tell it again. */
+  #waiting: TextBlock | undefined;
   readonly #usage: Usage = {};
   /** The highest output token count so far, and whether anything was emitted since the last count. */
   #written = 0;
@@ -113,17 +116,36 @@ export class Answer {
   #addText(block: TextBlock, type: "text_delta" | "reasoning_delta", text: string): void {
     if (text === "") return;
     if (this.#untold !== undefined) this.#tellCall(this.#untold);
-    block.pieces.push(text);
-    const news = block.shown === undefined ? text : unshown(block, block.shown, text);
-    const event = { type, index: block.index, text: news };
+    if (this.#waiting !== undefined && this.#waiting !== block) this.#tellWaiting();
     this.#shown = true;
-    if (news === "") this.#emit({ type: "progress" });
+    if (block.shown === undefined && mayTellAgain(block, text)) {
+      this.#tellText(block, type, unheard(block, text));
+      this.#waiting = block.mayGrow ? block : undefined;
+      return;
+    }
+    block.pieces.push(text);
+    block.length += text.length;
+    this.#tellText(block, type, block.shown === undefined ? text : unshown(block, block.shown, text));
+  }
+
+  #tellText(block: TextBlock, type: "text_delta" | "reasoning_delta", text: string): void {
+    const event = { type, index: block.index, text };
+    if (text === "") this.#emit({ type: "progress" });
     else if (this.#held?.wants(event)) this.#held.take(block, event);
     else this.#emit(event);
   }
 
+  #tellWaiting(): void {
+    const block = this.#waiting;
+    this.#waiting = undefined;
+    const text = block === undefined ? "" : heldText(block);
+    if (block !== undefined && text !== "")
+      this.#tellText(block, block.type === "text" ? "text_delta" : "reasoning_delta", text);
+  }
+
   /** For a server that sends a text once more from its beginning: the pieces so far are replaced, and not emitted twice. */
   again(key: BlockKey): void {
+    this.#tellWaiting();
     const block = this.#blocks.get(key);
     if (block !== undefined && block.type !== "part" && block.type !== "tool_call") beginAgain(block);
   }
@@ -138,6 +160,7 @@ export class Answer {
    * nothing is emitted twice. An empty one is ignored, because some gateways leave the text out there.
    */
   textWhole(key: BlockKey, type: TextBlock["type"], text: string): void {
+    this.#tellWaiting();
     const block = this.#blocks.text(key, type);
     const shown = block.pieces.join("");
     if (shown === text || text === "") return;
@@ -147,6 +170,7 @@ export class Answer {
       return;
     }
     block.pieces = [text];
+    block.length = text.length;
     this.#tell({ type: "progress" });
   }
 
@@ -296,6 +320,7 @@ export class Answer {
 
   #tell(event: ModelEvent): void {
     this.#shown = true;
+    if (this.#waiting !== undefined && event.type !== "progress") this.#tellWaiting();
     if (this.#held?.isOpen) this.#held.before(event);
     this.#emit(event);
   }
@@ -315,6 +340,7 @@ export class Answer {
    */
   finish(end: AnswerEnd, limit: number = Number.POSITIVE_INFINITY): AssistantMessage {
     const { wire = "unknown", raw, detail } = end;
+    this.#tellWaiting();
     const cut = wire === "max_tokens" || wire === "context_overflow";
     const content = this.#withoutTokens(this.#blocks.parts((block) => cut && !block.whole));
     const isBroken = content.some((part) => part.type === "tool_call" && part.argsError !== undefined);
@@ -339,6 +365,7 @@ export class Answer {
 
   /** What had arrived when the answer broke off. It holds no calls, because none can be trusted to be whole. */
   partial(kind: "error" | "aborted" = "error"): AssistantMessage | undefined {
+    this.#tellWaiting();
     this.#held?.release();
     const content = this.#blocks.parts(() => false).filter((part) => part.type !== "tool_call");
     return content.length === 0 ? undefined : this.#message(content, { kind, wire: "unknown" });

@@ -4,6 +4,7 @@ import { Agent } from "@rondo/core";
 import { badArgs, say } from "@rondo/testkit";
 import { describe, expect, it } from "vitest";
 import { argsIn, parseArgs } from "../src/answer/call-args.ts";
+import { Answer } from "../src/answer.ts";
 import { anthropicMessages } from "../src/codecs/anthropic-messages.ts";
 import { bedrockConverse } from "../src/codecs/bedrock-converse.ts";
 import { googleGenerativeAi } from "../src/codecs/google-generative-ai.ts";
@@ -21,6 +22,24 @@ describe("arguments under another protocol's name", () => {
     expect(argsIn({ arguments: "", input: {} }, "arguments")).toBe("");
     expect(argsIn({ name: "f" }, "arguments")).toBeUndefined();
   });
+});
+
+describe("arguments with a token of the model's behind them", () => {
+  const read = (args: string): unknown => {
+    const answer = new Answer({ origin: { api: "a", provider: "p", model: "m" } }, () => {});
+    answer.call(0, { id: "1", name: "f" });
+    answer.args(0, args);
+    const [part] = answer.finish({ wire: "tool_use" }).content;
+    return part?.type === "tool_call" && part.argsError === undefined ? part.args : "not read";
+  };
+  it.each(["<|im_end|>", "\n<|im_end|>\n", "<|call|>", "<|eot_id|>", "</s>", "<turn|>", "<|END_ACTION|>"])(
+    "are read if it ends a turn: %s",
+    (token) => expect(read(`{"a":1}${token}`)).toEqual({ a: 1 }),
+  );
+  it.each(["</tool_call>", " Looking.", "<|im_end|>Looking.", "<|im_start|>", "}"])(
+    "are not read if anything else follows: %s",
+    (rest) => expect(read(`{"a":1}${rest}`)).toBe("not read"),
+  );
 });
 
 describe("a number that JSON can write but nothing can hold", () => {

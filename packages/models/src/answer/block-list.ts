@@ -40,7 +40,7 @@ export class BlockList {
   }
 
   #openText(key: BlockKey, type: TextBlock["type"]): TextBlock {
-    const block = { type, pieces: [], index: this.#opened++ };
+    const block = { type, pieces: [], length: 0, mayGrow: true, index: this.#opened++ };
     this.#byKey.set(key, block);
     return block;
   }

@@ -15,6 +15,12 @@ interface Indexed {
 export interface TextBlock extends Indexed {
   type: "text" | "reasoning" | "refusal";
   pieces: string[];
+  /** The length of the pieces together. */
+  length: number;
+  /** While each piece, from the first on, begins with the one before: they may each be all of the text so far. */
+  mayGrow: boolean;
+  /** They are: each piece that begins with the text so far is all of it. */
+  isSummed?: boolean;
   /** What was emitted before the server began the text again, as far as it has not come once more. */
   shown?: string;
   citations?: Json[];
@@ -73,6 +79,8 @@ export function beginAgain(block: TextBlock): void {
   const shown = block.pieces.join("") + (block.shown ?? "");
   if (shown !== "") block.shown = shown;
   block.pieces = [];
+  block.length = 0;
+  block.mayGrow = false;
   delete block.citations;
 }
 

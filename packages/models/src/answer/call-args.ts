@@ -3,6 +3,7 @@
 import { type Json, type JsonObject, parsedJson } from "@rondo/core";
 import { deepest, isTooDeep } from "@rondo/core/checks";
 import { objectEnd, objectIn, parseJson } from "../json-values.ts";
+import { turnEnds } from "./end-tokens.ts";
 
 /**
  * Parses a call's arguments. Empty ones become `{}`, also if written as blanks, `null` or `""`; an object is taken as it
@@ -68,9 +69,11 @@ export function argsIn(call: object, own: "arguments" | "args" | "input" | "part
   return told;
 }
 
-/** The fence in which DeepSeek writes a call's arguments, and the tokens behind it. */
+/** The fence in which DeepSeek writes a call's arguments, and the tokens behind it: no argument may hold those that end a turn. */
 const fenced: RegExp = /^\s*```(?:json)?\s*(?=\{)/;
-const fenceEnd: RegExp = /^(?:```)?(?:\s*<[|｜]tool[▁_]calls?[▁_]end[|｜]>)*$/;
+const fenceEnd = new RegExp(
+  `^(?:\`\`\`)?(?:\\s*(?:<[|｜]tool[▁_]calls?[▁_]end[|｜]>|<\\|calls?\\|>|<\\|END_ACTION\\|>|${turnEnds}))*\\s*$`,
+);
 
 /**
  * What gateways add to a call's arguments, so that they are JSON no more (F090): empty objects before the real ones, the same

@@ -23,6 +23,7 @@ const tokens: readonly string[] = [
   "<|end_of_text|>",
   "<|end_of_turn|>",
   "<|END_OF_TURN_TOKEN|>",
+  "<|END_RESPONSE|>",
   "<|role_end|>",
   "<|end_message|>",
   "<|content_model_end_sampling|>",
@@ -83,6 +84,8 @@ const cut: readonly string[] = [
   "<|tool_call",
   ...dsml.flatMap((prefix) => lists.map((name) => `<${prefix}${name}`)),
 ];
+/** The tokens that end a turn, as a pattern. */
+export const turnEnds: string = tokens.map(literal).join("|");
 /** Longest first, because some are prefixes of others. */
 const all: readonly string[] = [...tokens, ...marks, ...cut].sort((one, other) => other.length - one.length);
 /** The most white space that may follow a token. */
@@ -118,14 +121,31 @@ export function withoutEndTokens(
   const kept = parts.flatMap((part, at): Part[] => {
     if (part.type !== "text" || part.opaque?.thoughtSignature !== undefined) return [part];
     if (!hasCalls && at < parts.length - 1) return [part];
-    const end = endOf(part.text, isSpokenOf, hasCalls);
-    if (end === undefined) return [part];
-    ends.push(end);
-    const text = part.text.slice(0, -end.length);
+    const text = withoutEnds(part.text, isSpokenOf, hasCalls);
+    if (text === part.text) return [part];
+    ends.push(part.text.slice(text.length));
     return text.trim() === "" ? [] : [{ ...part, text }];
   });
   return { parts: kept, ends };
 }
+
+/** How many runs of tokens are taken from one text: broken servers repeat one until the limit. */
+const mostRuns = 64;
+
+function withoutEnds(whole: string, isSpokenOf: IsSpokenOf, hasCalls: boolean): string {
+  const [, token] = onlyToken.exec(whole.slice(0, longest)) ?? [];
+  if (token !== undefined && !isSpokenOf(token) && whole.replaceAll(token, "").trim() === "") return "";
+  let text = whole;
+  for (let run = 0; run < mostRuns; run++) {
+    const end = endOf(text, isSpokenOf, hasCalls);
+    if (end === undefined) break;
+    text = text.slice(0, -end.length);
+  }
+  return text;
+}
+
+/** A text that begins with one token three times: if it is nothing else, no model meant it (`<pad>`, `<unk>`, `<unused32>`). */
+const onlyToken = /^\s*(<[|｜]?[A-Za-z][\w▁:-]{0,24}[|｜]?>)(?:\s*\1){2}/;
 
 /**
  * The tokens at a text's end, unless mentioned in the conversation. @param hasCalls the answer has calls: also look for

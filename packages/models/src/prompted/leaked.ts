@@ -18,12 +18,14 @@ import { loadOnce } from "../load-once.ts";
 import type { Reading } from "./read-answer.ts";
 
 const families = loadOnce(() => import("./native-calls.ts"));
+const copies = loadOnce(() => import("./copied.ts"));
 const reader = loadOnce(() => import("./read-answer.ts"));
 /** OpenAI's models write where a call goes; their vendor's own server leaves that in texts, too. */
 export const addresses: RegExp =
   /\bto=(?:functions|multi_tool_use)\.\w|"recipient_name"\s{0,9}:\s{0,9}"(?:(?:functions|multi_tool_use)\.|mcp__)\w/;
 /** How the tokens of every family begin. */
-const mayHoldMarks = /[<[]|\bfunc|\bcall:|\bdeclaration:|\bto=|\binvoke name=|"recipient_name"|```/;
+const mayHoldMarks =
+  /[<[✿]|>>>|\bfunc|\bcall:|\bdeclaration:|\bto=|\binvoke name=|"recipient_name"|"tool_call|```/;
 
 /** The tool called in the text of an answer without calls; undefined if it is ordinary text. */
 export async function leakedCall(
@@ -45,6 +47,7 @@ export function withoutLeakedCalls(model: Model, marks: RegExp = mayHoldMarks): 
     ...modelFace(model),
     async call(request, io): Promise<AssistantMessage> {
       const answer = await model.call(request, io);
+      if (answer.content.some(({ type }) => type === "tool_call")) return await once(answer, request);
       const isLeaky = mayLeak(answer, request) && marks.test(textOf(answer));
       const detail = isLeaky ? await leakIn(answer, request) : undefined;
       return detail === undefined
@@ -52,6 +55,13 @@ export function withoutLeakedCalls(model: Model, marks: RegExp = mayHoldMarks): 
         : { ...answer, stop: { ...answer.stop, kind: "malformed_call", detail } };
     },
   };
+}
+
+/** The answer, whose calls its text must not hold as well. */
+async function once(answer: AssistantMessage, request: ModelRequest): Promise<AssistantMessage> {
+  if (!mayHoldMarks.test(textOf(answer))) return answer;
+  const { withoutCopies } = await copies();
+  return withoutCopies(answer, namesIn(request));
 }
 
 /** @param detail what is wrong with the answer; the model may be told */
@@ -68,8 +78,17 @@ const inText = (what: string): string => `${what} stands in the answer's text, w
 /** What is wrong with an answer that ends in calls; undefined if it is fine. */
 async function leakIn(answer: AssistantMessage, request: ModelRequest): Promise<string | undefined> {
   const text = textOf(answer).trim();
-  const { firstNamed, isAddress, isNumbered, leftOpening, opensOnly, opensParameter, saysBehind } =
-    await families();
+  const {
+    firstNamed,
+    inventsResult,
+    isAddress,
+    isNumbered,
+    isUnopened,
+    leftOpening,
+    opensOnly,
+    opensParameter,
+    saysBehind,
+  } = await families();
   const begun = leftOpening.exec(text);
   if (begun === null) return undefined;
   const [mark] = begun;
@@ -82,11 +101,12 @@ async function leakIn(answer: AssistantMessage, request: ModelRequest): Promise<
   const known = namesIn(request);
   const named = firstNamed(leak, known);
   if (isAnnounced) return inText(named === undefined ? "a call" : `a call of ${named}`);
-  if (isAddress(mark)) return named === undefined ? undefined : inText(`a call of ${named}`);
+  if (isAddress(mark) || isUnopened(leak))
+    return named === undefined ? undefined : inText(`a call of ${named}`);
   const { calls, text: said, warnings, malformed: isBroken } = await reading(leak, request);
   if (said !== "") return undefined;
-  // A text that goes on behind its calls is about them, but for LFM's.
-  const isOnly = warnings.length === 0 || (leak === text && saysBehind(text));
+  // A text that goes on behind its calls is about them, but for LFM's, and for results that the model made up.
+  const isOnly = warnings.length === 0 || inventsResult(leak) || (leak === text && saysBehind(text));
   const isCall = isOnly && calls.every(({ name, fault }) => known.has(name) && fault === undefined);
   const tool = isBroken !== undefined ? named : isCall ? calls[0]?.name : undefined;
   return tool === undefined ? undefined : inText(`a call of ${tool}`);
@@ -100,8 +120,11 @@ function isAbout(words: string, mark: string): boolean {
 
 function mayLeak(answer: AssistantMessage, { tools, toolChoice, outputSchema }: ModelRequest): boolean {
   if (tools.length === 0 || toolChoice === "none" || outputSchema !== undefined) return false;
-  return answer.stop.kind === "end_turn" && !answer.content.some(({ type }) => type === "tool_call");
+  return ends.has(answer.stop.kind) && !answer.content.some(({ type }) => type === "tool_call");
 }
+
+/** An end that says nothing of calls: also a word that nobody knows, or a text to stop at, which may be what closes a call. */
+const ends: ReadonlySet<string> = new Set(["end_turn", "stop_sequence", "unknown"]);
 
 const namesIn = ({ tools }: ModelRequest): Set<string> => new Set(tools.map(({ name }) => name));
 

@@ -9,10 +9,14 @@ import { gemmaCall, pythonCall } from "./loose-notation.ts";
 import { found, parsedLoosely, valueEnd } from "./scan.ts";
 import { dsml, label, pairedCall, xmlCall } from "./xml-calls.ts";
 
+/** A word of DeepSeek's tokens, whose distilled models write what is between the words in several ways. */
+const between = "(?:[▁_ ]|\\\\_)";
+const deepseek = (...words: readonly string[]): string => `<[|｜]${words.join(between)}[|｜]>`;
+
 /** What begins a call: in prose nothing else needs to be looked at. */
 export const opening: RegExp = anyOf(
   "",
-  new RegExp(`(?:\\]<\\]minimax\\[>\\[)?<(?:[a-z]{1,24}[:_])?(?:tool|function)_call(?:s?${label}>| name=)`),
+  new RegExp(`(?:\\]<\\]minimax\\[>\\[)?<(?:[a-z]{1,24}[:_])?(?:tool|function)_?call(?:s?${label}>| name=)`),
   /<\|open\|>(?:tools|call tool=)/,
   /<TOOLCALL>/,
   // DeepSeek's prefix is in no other tag, whatever comes after it.
@@ -22,20 +26,30 @@ export const opening: RegExp = anyOf(
   /(?:<\|message_sep\|>\s{0,9})?\bfunction call<\|role_sep\|>/,
   /<\|(?:start\|>assistant|channel\|>commentary) to=functions\./,
   /```tool_code\b/,
-  /<function(?:=| name=)/,
+  /<function(?:=| name=|[(/](?=[\w.-]{1,128}[)>]))/,
   /<(?:[a-z]{1,24}:)?invoke name=/,
   // MiniMax, without its brackets.
   /(?<![<\w:])invoke name=["'](?=[\w.:-]{1,128}["']>)/,
   /<start_function_call>/,
-  /<\|(?:tool_calls?|python_tag|python_start|tool_call_start|tool_calls_section_begin|tool_call[_:]begin|action_start|START_ACTION|tools_prefix)\|>/,
+  /<\|(?:tool_calls?|python_tag|python_start|tool_call_start|tool_calls_section_begin|tool_call[_:]begin|action_start|plugin|START_ACTION|tools_prefix)\|>/,
   /<\|tool_call>/,
-  /<[|｜]tool[▁_]calls?[▁_]begin[|｜]>/,
+  new RegExp(deepseek("tool", "calls?", "begin")),
   // Kimi's, where a server has no names for its tokens.
   /<\|reserved_token_16359[57]\|>/,
   /(?:<\|message_model\|>\s{0,9}[\w.-]{0,128})?<\|content_invoke_tool_json\|>/,
   // Kimi, without what begins a call.
   /(?<![\w.:-])[\w.-]{1,128}:\d{1,9}\s{0,9}<\|tool_call_argument_begin\|>/,
+  // Kimi, without any of its tokens.
+  /(?<![\w.:-])functions\.[\w.-]{1,128}:\d{1,9}\s{0,9}(?=\{)/,
   /\[(?:TOOL_CALLS?|TOOL_REQUEST)\]/,
+  // Mistral, without what begins a call.
+  /(?<![\w.:-])[\w.-]{1,128}(?:\[CALL_ID\][\w-]{1,64})?\[ARGS\]\s{0,9}(?=\{)/,
+  // Qwen-Agent's.
+  /✿FUNCTION✿\s{0,9}:\s{0,9}(?=[\w.-])/,
+  // Functionary's.
+  />>>(?=[\w.-]{1,128}\n\{)/,
+  // What servers without calls of their own make of those in a history, and models learn from them.
+  /\[Calling tools?: ?(?=[\w.-]{1,128}\(\{)/,
   /\b(?:functools(?=\[)|function call(?=\{))/,
   // Gemini's own, without the tokens around it.
   /\b(?:call|declaration):default_api:(?=\w)/,
@@ -43,7 +57,7 @@ export const opening: RegExp = anyOf(
 
 /** A token that opens calls and breaks off with the text: the answer ended where a call began. */
 const cutMark: RegExp = new RegExp(
-  `<(?:\\|tool_calls?\\w{0,16}\\|?|[|｜]tool[▁_][\\w▁]{0,16}[|｜]?|${dsml}\\w{0,16}|tool_calls?|function=[\\w.-]{0,64})$`,
+  `<(?:\\|tool_calls?\\w{0,16}\\|?|[|｜]tool${between}[\\w▁]{0,16}[|｜]?|${dsml}\\w{0,16}|tool_calls?|function=[\\w.-]{0,64})$`,
 );
 
 /** What begins a call where a server was to take it out of the text: also what is left of a call without its tokens. */
@@ -53,10 +67,14 @@ export const leftOpening: RegExp = anyOf(
   /\bcall:(?=[\w.-]{1,128}\{)/,
   /<tools>(?=\s{0,9}[{[])/,
   /<parameter=(?=["']?[\w.:-]{1,128}["']?>)/,
+  // GLM, without what begins a call.
+  /(?<![\w.:-])[\w.:-]{1,128}\s{0,9}(?=<arg_key>[\w.-]{1,128}<\/arg_key>)/,
   /(?:\bassistant(?:\s{0,9}(?:analysis|commentary))?\s{1,9}|\b(?:analysis|commentary)\s{1,9})?\bto=(?:functions|multi_tool_use)\.(?=\w)/,
   // The body of its wrapper for several calls, or one of those, without the wrapper's address.
   /\{\s{0,9}(?:"tool_uses"\s{0,9}:\s{0,9}\[\s{0,9}\{\s{0,9})?"recipient_name"\s{0,9}:\s{0,9}"(?=(?:functions|multi_tool_use)\.|mcp__)/,
   cutMark,
+  // What a server makes a model without calls of its own write, as llama.cpp does: calls under their own key, with nothing before it.
+  /^\{\s{0,9}"tool_calls?"\s{0,9}:\s{0,9}(?:\[\s{0,9})?\{/,
   // Llama's, which has no tokens: only JSON that calls itself a function, with nothing before it.
   /^\[?\s{0,9}\{\s{0,9}"type"\s{0,9}:\s{0,9}"function"\s{0,9},\s{0,9}"(?:name|function)"\s{0,9}:/,
 );
@@ -75,11 +93,21 @@ export const opensParameter = (text: string): boolean =>
   parameterFirst.test(text) || (text.startsWith("<parameter=") && callLast.test(text.slice(-longestEnd)));
 const parameterFirst = new RegExp(`^<${dsml}param`);
 const callLast = /<\/(?:parameter|function|tool_call)>\s*$/;
+
+/** Whether a text is GLM's call without what begins it. Its tags may be spoken of: the end of a call must end the text, too. */
+export const isUnopened = (text: string): boolean =>
+  unopened.test(text) && /<\/(?:arg_value|tool_call)>\s*$/.test(text.slice(-longestEnd));
+const unopened = /^[\w.:-]{1,128}\s{0,9}<arg_key>/;
 const longestEnd = 32;
 
 /** Whether a text begins with calls as LFM's are documented: what the model says while they run follows without a space. */
 export const saysBehind = (text: string): boolean => lfmSays.test(text);
 const lfmSays = /^<\|tool_call_start\|>[\s\S]*<\|tool_call_end\|>\p{L}/u;
+
+/** Whether a text goes on behind its calls with a result that only a tool can give: such a text is no example. */
+export const inventsResult = (text: string): boolean => resultBehind.test(text);
+const resultBehind =
+  /(?:<\/(?:[a-z]{1,24}[:_])?(?:(?:tool|function)_calls?|invoke)>|<\|tool_calls?(?:_section)?_end\|>|<tool_call\|>)\s{0,9}(?:<(?:tool_response|tool_result|function_results?)s?>|<\|tool_response>)/;
 
 /** Whether a text begins with the beginning of a call. */
 export const opensCalls = (text: string): boolean => opening.exec(text.slice(0, 64))?.index === 0;
@@ -104,7 +132,7 @@ export const around: RegExp = anyOf(
   /```[A-Za-z_]*/,
   /\]<\]minimax\[>\[/,
   /<\|(?:open|close)\|>tools<\|sep\|>/,
-  new RegExp(`</?(?:[a-z]{1,24}[:_])?(?:tool_calls?|function_calls?|tools)${label}>`),
+  new RegExp(`</?(?:[a-z]{1,24}[:_])?(?:tool_?calls?|function_?calls?|tools)${label}>`),
   /<\/?TOOLCALL>/,
   new RegExp(`</?${dsml}(?:(?:(?:tool|function)_)?calls|tool_use|toolcalls?)>`),
   /<\|\/?(?:python_tag|python_start|python_end|tool_calls?|constrain|message|tool_call_start|tool_call_end|tool_calls_section_begin|tool_calls_section_end|action_start|plugin|action_end|START_ACTION|END_ACTION|tools_prefix|tools_suffix|calls)\|>/,
@@ -117,7 +145,9 @@ export const around: RegExp = anyOf(
   /<\|function[_ ]call\|>/,
   /<\|(?:end_message|content_model_end_sampling)\|>/,
   /<(?:start|end)_function_call>/,
-  /<[|｜]tool[▁_](?:calls[▁_](?:begin|end)|call[▁_](?:end|begin[|｜]>function<[|｜]tool[▁_]sep(?=[|｜]><)))[|｜]>/,
+  new RegExp(deepseek("tool", "calls", "(?:begin|end)")),
+  new RegExp(deepseek("tool", "call", "end")),
+  new RegExp(`${deepseek("tool", "call", "begin")}function${deepseek("tool", "sep")}(?=<)`),
   /\[TOOL_CALLS\](?!\s{0,9}[A-Za-z_])/,
   /\[(?:(?:END_)?TOOL_REQUEST|\/?TOOL_CALL)\]/,
   /functools(?=\[)/,
@@ -153,12 +183,35 @@ const tokenForms: readonly { head: RegExp; tail: RegExp }[] = [
     tail: /\s*<\|tool_call:end\|>/y,
   },
   {
-    head: /<[|｜]tool[▁_]call[▁_]begin[|｜]>(?:function<[|｜]tool[▁_]sep[|｜]>)?([\w.:-]{1,128})(?:<[|｜]tool[▁_]sep[|｜]>)?\s*(?:```(?:json)?\s*)?(?=\{)/y,
-    tail: /\s*(?:```\s*)?<[|｜]tool[▁_]call[▁_]end[|｜]>/y,
+    head: new RegExp(
+      `${deepseek("tool", "call", "begin")}(?:function${deepseek("tool", "sep")})?([\\w.:-]{1,128})(?:${deepseek("tool", "sep")})?\\s*(?:\`\`\`(?:json)?\\s*)?(?=\\{)`,
+      "y",
+    ),
+    tail: new RegExp(`\\s*(?:\`\`\`\\s*)?${deepseek("tool", "call", "end")}`, "y"),
   },
   {
     head: /\[TOOL_CALLS\]\s{0,9}([A-Za-z_][\w.-]{0,127})(?:\[CALL_ID\][\w-]{1,64})?(?:\[ARGS\])?\s*(?=\{)/y,
     tail: /(?!)/y,
+  },
+  {
+    head: /([A-Za-z_][\w.-]{0,127})(?:\[CALL_ID\][\w-]{1,64})?\[ARGS\]\s*(?=\{)/y,
+    tail: /(?!)/y,
+  },
+  {
+    head: /functions\.([\w.-]{1,128}):\d{1,9}\s*(?=\{)/y,
+    tail: /(?!)/y,
+  },
+  {
+    head: /✿FUNCTION✿\s{0,9}:\s{0,9}([\w.-]{1,128})\s{1,9}✿ARGS✿\s{0,9}:\s{0,9}(?=\{)/y,
+    tail: /(?:\s*✿(?:RESULT|RETURN)✿\s*:?)?/y,
+  },
+  {
+    head: />>>([\w.-]{1,128})\n(?=\{)/y,
+    tail: /(?!)/y,
+  },
+  {
+    head: /\[Calling tools?: ?([\w.-]{1,128})\((?=\{)/y,
+    tail: /\)\]?/y,
   },
 ];
 

@@ -107,6 +107,26 @@ describe("an end-of-turn token at the end of an answer", () => {
     }
   });
 
+  it("is removed however often a broken server repeats it", async () => {
+    for (const chunk of [13, 1000]) {
+      const { content } = await heard(`Hello!${"<|endoftext|>".repeat(40)}`, chunk);
+      expect(content).toEqual([{ type: "text", text: "Hello!" }]);
+    }
+  });
+
+  it.each(["<pad>", "<unk>", "<unused32>", "<|endoftext|>", "<｜end▁of▁sentence｜>"])(
+    "or any other token leaves nothing of an answer that only repeats it: %s",
+    async (token) => {
+      expect((await heard(token.repeat(30), 7)).content).toEqual([]);
+      expect((await heard(`${token}\n`.repeat(30), 7)).content).toEqual([]);
+    },
+  );
+
+  it("is kept where a token is repeated among words", async () => {
+    const text = `${"<pad>".repeat(5)} pads five places`;
+    expect((await heard(text, 7)).content).toEqual([{ type: "text", text }]);
+  });
+
   it("is removed from an answer that has nothing else, which is then empty", async () => {
     const { content, shown } = await heard("<|im_end|>", 4);
     expect([content, shown]).toEqual([[], ""]);

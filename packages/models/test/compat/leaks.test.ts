@@ -79,6 +79,27 @@ describe("an answer that is only a call in a model family's own tokens", () => {
     `{"recipient_name": "functions.weather", "parameters": ${json}}`,
     `assistantcommentary to=functions.weather json${json}`,
     numbered,
+    `weather[ARGS]${json}`,
+    `weather[CALL_ID]abcdef123[ARGS]${json}`,
+    `functions.weather:0${json}functions.weather:1${json}`,
+    "weather\n<arg_key>city</arg_key>\n<arg_value>Oslo</arg_value>\n</tool_call>",
+    `<toolcall> {"name": "weather", "arguments": ${json}} </toolcall>`,
+    `<functioncall> {"name": "weather", "arguments": '${json}'}`,
+    `<|plugin|>\n{"name": "weather", "parameters": ${json}}\n<|action_end|>`,
+    `${hermes}\n<tool_response>\nsunny\n</tool_response>\nIt is sunny.`,
+    `<|channel|>commentary to=weather <|constrain|>json<|message|>${json}<|call|>`,
+    `<function(weather)>${json}</function>`,
+    `✿FUNCTION✿: weather\n✿ARGS✿: ${json}\n✿RESULT✿`,
+    `>>>weather\n${json}`,
+    `[Calling tool: weather(${json})]`,
+    `{"tool_calls": [{"name": "weather", "arguments": ${json}}]}`,
+    `{\n  "tool_call": {"name": "weather", "arguments": ${json}}\n}`,
+    ...[" ", "\\_"].map((between) =>
+      `<｜tool_calls_begin｜><｜tool_call_begin｜>function<｜tool_sep｜>weather\n\`\`\`json\n${json}\n\`\`\`<｜tool_call_end｜><｜tool_calls_end｜>`.replaceAll(
+        "_",
+        between,
+      ),
+    ),
   ])("is malformed: it is requested again, and nothing of it runs: %s", async (leak) => {
     const { result, wire, ran } = await asked([
       say(leak),
@@ -149,6 +170,15 @@ describe("a call in a model family's own tokens after text", () => {
     expect(JSON.stringify(wire.requests[1]?.body)).not.toContain("Oslo");
   });
 
+  it("is malformed where a text to stop at ended the answer, too: it may be what closes the call", async () => {
+    const { result, ran } = await asked([
+      [say(`${words}\n${hermes}`), stop("stop_sequence")],
+      call("weather", { city: "Bergen" }),
+      say("Sunny."),
+    ]);
+    expect([result.text, ran]).toEqual(["Sunny.", [{ city: "Bergen" }]]);
+  });
+
   it.each([
     "<tool_call>",
     `${words}\n<tool_call>`,
@@ -171,6 +201,34 @@ describe("a call in a model family's own tokens after text", () => {
       );
       expect([result.text, ran]).toEqual(["Sunny.", [{ city: "Bergen" }]]);
     }
+  });
+});
+
+describe("a call that came as a call, and in the text as well", () => {
+  const twice = (text: string): Promise<Said> =>
+    asked([[say(text), call("weather", { city: "Oslo" })].flat(), say("Sunny.")]);
+  const kept = ({ wire }: Said): unknown => {
+    const body = wire.requests[1]?.body as { messages: { role: string; content?: string }[] } | undefined;
+    return body?.messages.find(({ role }) => role === "assistant")?.content ?? "";
+  };
+
+  it.each([
+    [hermes, ""],
+    [qwen, ""],
+    [`I look.\n\n${hermes}`, "I look."],
+    [`[TOOL_CALLS]weather[ARGS]${json}`, ""],
+  ])("runs once, and leaves nothing of it in the history: %s", async (text, rest) => {
+    const said = await twice(text);
+    expect([said.result.text, said.ran, kept(said)]).toEqual(["Sunny.", [{ city: "Oslo" }], rest]);
+  });
+
+  it.each([
+    ["has other arguments", hermes.replace("Oslo", "Bergen")],
+    ["is one of two", `${hermes}\n${hermes.replace("Oslo", "Bergen")}`],
+    ["is spoken of", `${hermes}\nThis is how it goes.`],
+  ])("leaves the text as it is if that %s", async (_, text) => {
+    const said = await twice(text);
+    expect([said.ran, kept(said)]).toEqual([[{ city: "Oslo" }], text]);
   });
 });
 
@@ -200,6 +258,11 @@ describe("an answer is accepted", () => {
     ["that shows an address", `I would write to=functions.weather ${json}`],
     ["whose address is no tool's", `to=functions.climate ${json}`],
     ["whose recipient is no tool", `{"recipient_name":"functions.climate","parameters":${json}}`],
+    ["that says how Mistral's begin", `weather[ARGS]${json} is how it goes.`],
+    ["that says how GLM's begin", "weather<arg_key>city</arg_key> is how it goes."],
+    ["that calls what is no tool", `[Calling tool: climate(${json})]`],
+    ["that counts calls", '{"tool_calls": 3}'],
+    ["that lists calls of no tool", `{"tool_calls": [{"name": "climate", "arguments": ${json}}]}`],
     ["whose recipient is a person", '{"recipient_name":"weather","amount":3}'],
     [
       "that shows the body of an address",

@@ -45,7 +45,8 @@ function cuts(text: string): string[][] {
 /** The text without the tags of the blocks that open it. */
 function untagged(text: string, inside: boolean): string {
   let said = "";
-  let rest = text;
+  let rest = inside ? text : text.replace(leftAlone, "\n");
+  if (rest !== text) rest = rest.replace(left, "");
   for (let within = inside; ; within = false) {
     const open = /^\s*<think>/.exec(rest)?.[0];
     if (open === undefined && !within) return said + rest;
@@ -53,9 +54,13 @@ function untagged(text: string, inside: boolean): string {
     const close = rest.indexOf("</think>");
     if (close === -1) return said + rest;
     said += rest.slice(0, close);
-    rest = rest.slice(close + "</think>".length);
+    rest = rest.slice(close + "</think>".length).replace(left, "");
   }
 }
+
+/** A closing tag that was left: alone on the first line, or behind a block. */
+const leftAlone = /^\s*<\/think>[ \t]*\n/;
+const left = /^(?:\s*<\/think>)+/;
 
 describe("thinking in the content", () => {
   it.each<[string, string, JsonObject, string[]]>([
@@ -92,6 +97,23 @@ describe("thinking in the content", () => {
       ["text: <reasoning>a</reasoning>b"],
     ],
     ["Mistral's own tags", "[THINK]a[/THINK]b", {}, ["reasoning: a", "text: b"]],
+    ["a block that is closed twice", "<think>a</think>\n</think>\nb", {}, ["reasoning: a", "text: b"]],
+    ["a closing tag alone on the first line", "\n</think>\n\nb", {}, ["text: b"]],
+    ["a text that begins with a closing tag", "</think> ends it", {}, ["text: </think> ends it"]],
+    ["nothing but a closing tag", "</think>", {}, ["text: </think>"]],
+    [
+      "Command's answer in its tokens",
+      "<|START_THINKING|>a<|END_THINKING|><|START_RESPONSE|>b",
+      {},
+      ["reasoning: a", "text: b"],
+    ],
+    ["the header of a turn", "<|im_start|>assistant\nb", {}, ["text: b"]],
+    [
+      "the header of a turn, and a block",
+      "<|start_header_id|>assistant<|end_header_id|>\n\n<think>a</think>b",
+      {},
+      ["reasoning: a", "text: b"],
+    ],
     ["white space alone", " \n ", {}, ["text:  \n "]],
     ["inside from the start", "a</think>b", { thinkTags: "starts_inside" }, ["reasoning: a", "text: b"]],
     [
@@ -112,6 +134,12 @@ describe("thinking in the content", () => {
       "<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>final<|message|>b<|return|>",
       {},
       ["reasoning: a", "text: b"],
+    ],
+    [
+      "nor those whose address has no namespace",
+      '<|channel|>commentary to=f <|constrain|>json<|message|>{"a":1}<|call|>',
+      {},
+      ['text: <|channel|>commentary to=functions.f <|constrain|>json<|message|>{"a":1}<|call|>'],
     ],
     [
       "of its calls nobody knows that they are calls",
@@ -174,7 +202,7 @@ describe("thinking in the content", () => {
         const whole = run([text]);
         expect(run(pieces)).toEqual(whole);
         const solid = (given: string): string => given.replace(/\s/g, "");
-        const opened = /^\s*<think>/.test(text);
+        const opened = /^\s*<think>/.test(text) || leftAlone.test(text);
         if (!opened && !inside) expect(whole).toEqual({ text, reasoning: "" });
         else expect(solid(whole.reasoning + whole.text)).toBe(solid(untagged(text, inside)));
       }),

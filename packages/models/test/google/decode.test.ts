@@ -435,6 +435,22 @@ describe("a call", () => {
     );
   });
 
+  it("is not whole if a text in it was to continue, and the answer ends or another call begins", () => {
+    const open = (name: string): Json[] => [
+      calls({ name, willContinue: true }),
+      part("$.y", { stringValue: "z" }, { willContinue: true }),
+    ];
+    const { message } = stream(...open("a"), ...open("b"), ends("STOP"));
+    expect(callsOf(message).map(({ argsError }) => argsError ?? "")).toEqual([
+      expect.stringContaining("was to continue"),
+      expect.stringContaining("was to continue"),
+    ]);
+    const closed = stream(...open("a"), calls({}), ends("STOP")).message;
+    expect(callsOf(closed).map(({ args, argsError }) => [args, argsError])).toEqual([
+      [{ y: "z" }, undefined],
+    ]);
+  });
+
   it("is closed by the next named call, or by the end, if the closing part is missing", () => {
     const { message } = stream(
       calls({ name: "a", willContinue: true }),

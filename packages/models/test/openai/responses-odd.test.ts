@@ -322,3 +322,31 @@ describe("a message", () => {
     ).toBe("Hello");
   });
 });
+
+describe("thoughts", () => {
+  it.each([
+    "reasoning",
+    "reasoning_content",
+    "reasoning_summary",
+    "reasoning_text",
+    "reasoning_summary_text",
+  ])("stream under every name: %s", async (name) => {
+    const thoughts = { type: "reasoning", id: "rs", summary: [] };
+    const { answer } = await play(
+      created,
+      { type: `response.${name}.delta`, item_id: "rs", output_index: 0, delta: "hm" },
+      { type: "response.output_item.done", output_index: 0, item: thoughts },
+      completed(),
+    );
+    expect(answer?.content).toMatchObject([{ type: "reasoning", text: "hm" }]);
+  });
+
+  it.each([
+    ["summary", { summary: "hm" }],
+    ["content", { summary: [], content: "hm" }],
+    ["list of texts", { summary: ["hm"] }],
+  ])("are read from a %s that is a text", async (_, members) => {
+    const { answer } = await play(completed({ output: [{ type: "reasoning", id: "rs", ...members }] }));
+    expect(answer?.content).toMatchObject([{ type: "reasoning", text: "hm" }]);
+  });
+});

@@ -27,10 +27,13 @@ export class StreamedArgs {
   readonly pieces: PartialArg[] = [];
   /** Set once a piece did not fit: the arguments must not be trusted then. */
   broken = false;
+  /** Whether the last piece is a text of which more is to come. */
+  goesOn = false;
   readonly #writer = new Writer();
 
   add(piece: PartialArg): string {
     this.pieces.push(piece);
+    this.goesOn = piece.willContinue === true;
     const path = typeof piece.jsonPath === "string" ? parsePath(piece.jsonPath) : undefined;
     const leaf = leafOf(piece);
     if (path === undefined || leaf === undefined || !put(this.value, path, leaf)) {

@@ -1,6 +1,7 @@
 // The room of Google's calls: functionCall parts, one after another, become the calls of an answer.
 //
-// A streamed call is whole at an empty functionCall, at the next named call, or at the finish reason.
+// A streamed call is whole at an empty functionCall, at the next named call, or at the finish reason; but at the latter two
+// only if no text in its arguments was to continue.
 
 import type { Json, Opaque } from "@rondo/core";
 import { argsIn } from "../../answer/call-args.ts";
@@ -18,6 +19,9 @@ interface StreamedCall {
   /** True once there were pieces: otherwise a call has all its arguments at once, or none. */
   pieces: boolean;
 }
+
+const openText =
+  "a text in the arguments was to continue, and the rest of it did not come: make the call again, with all its arguments";
 
 export class GoogleCalls {
   readonly #answer: Answer;
@@ -66,7 +70,7 @@ export class GoogleCalls {
     } else if (this.#streamed === undefined) this.#answer.argsWhole(key, {});
     if (!state.pieces && isEmpty(call.args)) this.#bare.add(key);
     else this.#bare.delete(key);
-    if (call.willContinue !== true) this.close(state);
+    if (call.willContinue !== true) this.close(state, true);
   }
 
   /** Some servers send the name first, and the arguments in a part without it: they belong to the only call without any. */
@@ -80,9 +84,10 @@ export class GoogleCalls {
     this.#answer.argsWhole(key, args);
   }
 
-  /** The call is whole. Default: the open one. */
-  close(state: StreamedCall | undefined = this.#streamed): void {
+  /** The call is whole. Default: the open one, whose server has not said so. */
+  close(state: StreamedCall | undefined = this.#streamed, isSaid: boolean = false): void {
     if (state === undefined) return;
+    if (!isSaid && state.args.goesOn) this.#answer.callFault(state.key, openText);
     if (state.pieces) {
       this.#answer.args(state.key, state.args.end());
       // A list of pieces is not an object: arguments that could not be assembled never run, but their text is kept.

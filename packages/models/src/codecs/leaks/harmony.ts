@@ -19,6 +19,16 @@ export interface HarmonyCalls {
 const token: RegExp = /<\|(start|channel|message|constrain|end|call|return)\|>/g;
 const tokenStart: RegExp = /<(?:\|[a-z]{0,9}\|?)?$/;
 
+/**
+ * The tool that a message is for; undefined if it is for nobody. The model leaves out the namespace at times: what it says
+ * to a tool is no answer. Its thoughts may be for a tool of OpenAI's own, that is not here.
+ */
+function recipientIn(header: string, isThought: boolean): string | undefined {
+  const [, space, name] = /\bto=(functions\.)?([^\s<]+)/.exec(header) ?? [];
+  if (space !== undefined) return name;
+  return isThought || name === "user" || name === "assistant" ? undefined : name;
+}
+
 export class HarmonySplitter {
   readonly #say: Say;
   readonly #calls: HarmonyCalls;
@@ -98,11 +108,12 @@ export class HarmonySplitter {
 
   #token(name: string): void {
     if (name === "message") {
-      const to = /to=functions\.([^\s<]+)/.exec(this.#header)?.[1];
+      const isThought = /\banalysis\b/.test(this.#header);
+      const to = recipientIn(this.#header, isThought);
       if (to !== undefined) {
         this.#kind = "call";
         this.#calls.open(to);
-      } else this.#kind = /\banalysis\b/.test(this.#header) ? "reasoning" : "text";
+      } else this.#kind = isThought ? "reasoning" : "text";
       this.#header = "";
       this.#state = "body";
       return;

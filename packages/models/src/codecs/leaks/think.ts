@@ -17,8 +17,18 @@ export type ThinkTags = "leading" | "starts_inside" | "nova";
 /** Nova's tags. With other models users ask for these tags themselves, and look for them in the text. */
 const novas: readonly ThinkingTag[] = [["<thinking>", "</thinking>"]];
 
-/** What a text beside reasoning may begin with: no text that anybody asked for does, because it closes nothing. */
-const strayCloses: readonly string[] = [...thinkingTags, ...novas].map(([, close]) => close);
+/** What opens an answer: Command's token, and the headers of templates that a server did not end with one. */
+const openers: readonly string[] = [
+  "<|START_RESPONSE|>",
+  "<|im_start|>assistant",
+  "<|start_header_id|>assistant<|end_header_id|>",
+];
+
+/**
+ * What a text may begin with, beside reasoning or behind it: no text that anybody asked for does, because it closes nothing.
+ * Where there is no reasoning, a closing tag must be a line of its own: an answer may be about tags.
+ */
+const strays: readonly string[] = [...[...thinkingTags, ...novas].map(([, close]) => close), ...openers];
 
 const heads: readonly string[] = ["<|channel|>", "<|start|>assistant"];
 const wholeHead =
@@ -103,6 +113,9 @@ export class ThinkSplitter {
     const seen = this.#held + text;
     this.#held = "";
     if (this.#state === "apart") return this.#beside(seen);
+    const isInside = this.#startsInside && this.#state === "start";
+    const stray = isInside ? undefined : strayIn(seen);
+    if (stray !== undefined && this.#closesNothing(stray, seen)) return this.#behind(stray, seen);
     for (const [open, close] of this.#tags)
       if (seen.startsWith(open)) {
         this.#close = close;
@@ -117,7 +130,8 @@ export class ThinkSplitter {
       return seen;
     }
     const mayBeHead = opensHead && seen.length < longestHead && !seen.includes("<|message|>");
-    if (mayBeHead || this.#tags.some(([open]) => open.startsWith(seen))) {
+    const mayBeTag = this.#tags.some(([open]) => open.startsWith(seen)) || (!isInside && mayBeStray(seen));
+    if (mayBeHead || mayBeTag) {
       this.#held = seen;
       return "";
     }
@@ -133,18 +147,27 @@ export class ThinkSplitter {
 
   /** The first text beside reasoning that came apart. */
   #beside(seen: string): string {
-    for (const close of strayCloses)
-      if (seen.startsWith(close)) {
-        this.#state = "after";
-        this.#blank = [];
-        return seen.slice(close.length);
-      }
-    if (strayCloses.some((close) => close.startsWith(seen))) {
+    const stray = strayIn(seen);
+    if (stray !== undefined) return this.#behind(stray, seen);
+    if (mayBeStray(seen)) {
       this.#held = seen;
       return "";
     }
     this.#state = "text";
     return this.#blanks() + seen;
+  }
+
+  /** Whether a closing tag is one that was left: right behind a block, or alone on the first line. */
+  #closesNothing(stray: string, seen: string): boolean {
+    return (
+      this.#state === "after" || openers.includes(stray) || /^[ \t\r]{0,16}\n/.test(seen.slice(stray.length))
+    );
+  }
+
+  #behind(tag: string, seen: string): string {
+    this.#state = "after";
+    this.#blank = [];
+    return seen.slice(tag.length);
   }
 
   #inside(text: string): string {
@@ -175,6 +198,14 @@ export class ThinkSplitter {
     return blanks;
   }
 }
+
+const strayIn = (text: string): string | undefined => strays.find((stray) => text.startsWith(stray));
+/** Also what may still turn out to be a line of its own. */
+const mayBeStray = (text: string): boolean =>
+  strays.some(
+    (stray) => stray.startsWith(text) || (text.startsWith(stray) && blankLine.test(text.slice(stray.length))),
+  );
+const blankLine = /^[ \t\r]{0,16}$/;
 
 /** Emits calls as the text that they are. */
 const written = (say: Say): HarmonyCalls => ({

@@ -68,10 +68,14 @@ export class ResponseItems {
       case "response.refusal.done":
         this.#whole(index, event, "refusal", textIn(event.refusal) ?? "");
         return;
+      // The other words are those of an older API, and of servers that kept them.
       case "response.reasoning_summary_text.delta":
+      case "response.reasoning_summary.delta":
         this.#reason(index, `summary ${countIn(event.summary_index) ?? 0}`, delta);
         return;
       case "response.reasoning_text.delta":
+      case "response.reasoning.delta":
+      case "response.reasoning_content.delta":
         this.#reason(index, `content ${countIn(event.content_index) ?? 0}`, delta);
         return;
       case "response.function_call_arguments.delta":
@@ -233,9 +237,9 @@ export class ResponseItems {
         break;
       case "reasoning":
         if (item.reasoning === undefined) {
-          const texts = [...listIn(given.summary), ...listIn(given.content)].map(
-            (part) => writtenIn(objectIn(part)?.text) ?? "",
-          );
+          const texts = [given.summary, given.content]
+            .flatMap((parts) => (typeof parts === "string" ? [parts] : listIn(parts)))
+            .map((part) => textIn(part) ?? writtenIn(objectIn(part)?.text) ?? "");
           this.#answer.textWhole(item.key, "reasoning", texts.filter((text) => text !== "").join("\n\n"));
         }
         this.#answer.attach(item.key, { opaque: { item: given } });

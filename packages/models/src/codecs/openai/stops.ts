@@ -99,12 +99,12 @@ const telling: readonly (readonly [words: RegExp, kind: StopKind])[] = [
   [/(?:^|_)context_(?:length|window)(?:_|$)/, "context_overflow"],
   // `token_limit`, `max_length`, `maximum_tokens`, `time_limit`: cut off.
   [
-    /(?:^|_)max(?:imum)?_(?:\w+_)?(?:tokens?|length|output)(?:_|$)|(?:^|_)(?:tokens?|length|output|time)_limit(?:_|$)/,
+    /(?:^|_)max(?:imum)?_(?:\w+_)?(?:tokens?|length|output)(?:_|$)|(?:^|_)(?:tokens?|length|output|time)_limit(?:_|$)|(?:^|_)(?:repetitions?|truncat(?:ed|ion))(?:_|$)/,
     "max_tokens",
   ],
-  // `content_blocked`, `output_moderation`, `policy_violation`.
+  // `content_blocked`, `output_moderation`, `policy_violation`, `safety_check`.
   [
-    /(?:^|_)(?:filter(?:ed)?|blocked|moderat(?:ed|ion)|guardrails?|policy_violation)(?:_|$)/,
+    /(?:^|_)(?:safety|risk_control|filter(?:ed)?|blocked|moderat(?:ed|ion)|guardrails?|policy_violation)(?:_|$)/,
     "content_filter",
   ],
 ];
