@@ -13,7 +13,6 @@ import { type Action, record } from "./action.ts";
 import { askApprovals, reconcileCalls, useGrant } from "./deciding/approvals.ts";
 import {
   abandonedResult,
-  answerOpposed,
   callsOfTurn,
   closeAll,
   closing,
@@ -23,6 +22,7 @@ import {
   interruptedResult,
   judgedResult,
   misfitResult,
+  opposedResult,
   timedOutResult,
 } from "./deciding/closing.ts";
 import { askForSummary, compactionOf, compactsAtEnd, waitForSummary } from "./deciding/compacting.ts";
@@ -298,7 +298,7 @@ export const table: Table = {
       "a rule answers calls that have not started",
       "answer them with its text",
       ["acting", "compacting", "ready", "finishing"],
-      answerOpposed,
+      closing(opposedResult),
     ),
     row(
       "a sub-agent may not start",

@@ -6,7 +6,7 @@ import type { Rules } from "../../rules/rule.ts";
 import { type Action, record } from "../action.ts";
 import { permissionOf } from "../batch.ts";
 import { placeIn } from "../call-key.ts";
-import type { CallResult, Fact, ResultCode } from "../records.ts";
+import type { Because, CallResult, Fact, ResultCode } from "../records.ts";
 import { type Call, hasBegun, type RunState, type State } from "../state.ts";
 import { spokenAgainst, timeoutAt } from "./consulting.ts";
 import { grantOf } from "./grants-in-force.ts";
@@ -22,16 +22,23 @@ export function result(code: ResultCode, text: string): CallResult {
 /** The result that a call gets without running, or without being waited for; undefined if it gets none. */
 export type ResultOf = (call: Call, state: RunState, rules: Rules) => CallResult | undefined;
 
+/** A result that a rule gave, and why. */
+type Opposed = { readonly result: CallResult } & Partial<Because>;
+
 /** Closes the calls that get a result from `resultOf` and have none yet. Several rows use it, mostly in vain: so no list is allocated before there is a result. */
 export const closing =
-  (resultOf: ResultOf) =>
+  (resultOf: (...asked: Parameters<ResultOf>) => CallResult | Opposed | undefined) =>
   (state: RunState, rules: Rules): (Action & { do: "record" }) | undefined => {
     let facts: Fact[] | undefined;
     for (const call of state.run.turn?.calls ?? []) {
       const closed = call.result === undefined ? resultOf(call, state, rules) : undefined;
       if (closed === undefined) continue;
       facts ??= [];
-      facts.push({ type: "tool_finished", call: call.key, result: closed });
+      facts.push({
+        type: "tool_finished",
+        call: call.key,
+        ...("result" in closed ? closed : { result: closed }),
+      });
     }
     return facts && record(...facts);
   };
@@ -152,15 +159,10 @@ export const timedOutResult: ResultOf = (call, { now }, { texts }) =>
     ? result("timeout", texts.timeout(call.name, call.tool?.timeoutMs ?? 0, call.tool?.effect))
     : undefined;
 
-/** Answers the calls that have not started and that a rule answers instead. The record names the rule, with its evidence. */
-export function answerOpposed(state: RunState, rules: Rules): Action | undefined {
-  let facts: Fact[] | undefined;
-  for (const call of callsOfTurn(state)) {
-    const said = call.result === undefined && isFresh(call) ? spokenAgainst(call, state, rules) : undefined;
-    if (said === undefined) continue;
-    facts ??= [];
-    const { code, text, ...because } = said;
-    facts.push({ type: "tool_finished", call: call.key, result: result(code, text), ...because });
-  }
-  return facts && record(...facts);
+/** The result of a call that has not started, if a rule answers it instead: the record names the rule, with its evidence. */
+export function opposedResult(call: Call, state: RunState, rules: Rules): Opposed | undefined {
+  const said = isFresh(call) ? spokenAgainst(call, state, rules) : undefined;
+  if (said === undefined) return undefined;
+  const { code, text, ...because } = said;
+  return { result: result(code, text), ...because };
 }
