@@ -106,28 +106,31 @@ export type Verdict =
   /** Answer it without running it. */
   | ({ do: "answer"; code: ResultCode; text: string } & Partial<Because>);
 
-/** How a result came about when the tool did not simply return. */
-export type ResultCode =
-  | "unknown_tool"
-  | "invalid_args"
-  | "truncated_args"
-  | "too_many_calls"
+/** How a result may have come about when the tool did not simply return. */
+export const resultCodes = [
+  "unknown_tool",
+  "invalid_args",
+  "truncated_args",
+  "too_many_calls",
   /** The tool choice of the request did not allow the call. */
-  | "tool_choice"
-  | "repeated"
-  | "limit"
-  | "denied"
-  | "skipped"
-  | "not_executed"
-  | "threw"
-  | "timeout"
-  | "aborted"
-  | "outcome_unknown"
+  "tool_choice",
+  "repeated",
+  "limit",
+  "denied",
+  "skipped",
+  "not_executed",
+  "threw",
+  "timeout",
+  "aborted",
+  "outcome_unknown",
   /** A crash interrupted it, and the tool found out the result later (`reconcile`). */
-  | "reconciled"
+  "reconciled",
   /** Somebody gave the result (`answer`), and the tool did not run. */
-  | "answered"
-  | "hook_failed";
+  "answered",
+  "hook_failed",
+] as const;
+
+export type ResultCode = (typeof resultCodes)[number];
 
 export interface CallResult {
   content: ContentPart[];

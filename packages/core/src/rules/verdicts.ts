@@ -6,7 +6,7 @@
 import { needed } from "../checks.ts";
 import { errorKinds } from "../errors.ts";
 import { isObject } from "../json/object.ts";
-import { endReasons, type ResultCode } from "../loop/records.ts";
+import { endReasons, resultCodes } from "../loop/records.ts";
 
 /** What a method may return: in words, and a check. */
 interface Form {
@@ -106,38 +106,19 @@ export function heard<Said>(moment: keyof typeof forms, said: Said): Said {
 function withReason<Said>(said: Said): Said {
   const { follows = said } = said as { follows?: unknown };
   const ending = follows as { readonly [member: string]: unknown };
-  if (!isEnd(ending) || isOneOf(ending.reason, ...endReasons)) return said;
-  throw new TypeError(
-    `one of ${endReasons.join(", ")} is needed for a reason, not ${JSON.stringify(ending.reason)}`,
-  );
+  if (isEnd(ending)) demandOneOf("reason", endReasons, ending.reason);
+  return said;
 }
-
-/** Every code that a result may have: kept whole by the types. */
-const resultCodes: { readonly [code in ResultCode]: true } = {
-  unknown_tool: true,
-  invalid_args: true,
-  truncated_args: true,
-  too_many_calls: true,
-  tool_choice: true,
-  repeated: true,
-  limit: true,
-  denied: true,
-  skipped: true,
-  not_executed: true,
-  threw: true,
-  timeout: true,
-  aborted: true,
-  outcome_unknown: true,
-  reconciled: true,
-  answered: true,
-  hook_failed: true,
-};
 
 /** So are the codes: other rules, and whoever reads the records, go by them. @throws TypeError for another */
 function withCode<Said>(said: Said): Said {
   const { code, answerAll } = said as { code?: unknown; answerAll?: { code?: unknown } };
   const given = answerAll === undefined ? code : answerAll.code;
-  if (given === undefined || Object.hasOwn(resultCodes, String(given))) return said;
-  const codes = Object.keys(resultCodes).join(", ");
-  throw new TypeError(`one of ${codes} is needed for a code, not ${JSON.stringify(given)}`);
+  if (given !== undefined) demandOneOf("code", resultCodes, given);
+  return said;
+}
+
+function demandOneOf(what: string, words: readonly string[], given: unknown): void {
+  if (isOneOf(given, ...words)) return;
+  throw new TypeError(`one of ${words.join(", ")} is needed for a ${what}, not ${JSON.stringify(given)}`);
 }
