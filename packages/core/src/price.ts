@@ -56,6 +56,10 @@ export function costOf(price: Price, usage: Usage): Cost {
   return { input: prompt / unit, output: answer / unit, total: (prompt + answer) / unit };
 }
 
+/** The total cost in US dollars; undefined if no price is known. */
+export const usdOf = (usage: Usage | undefined, price: Price | undefined): number | undefined =>
+  price && costOf(price, usage ?? {}).total;
+
 /** The rates of a request of this length. */
 export function ratesOf(price: Price, inputTokens: number): Rates {
   let rates: Rates = price;

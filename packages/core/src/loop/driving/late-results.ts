@@ -3,7 +3,7 @@
 // Every driver uses it, so that a late result is recorded in the same way everywhere.
 
 import { tokensOf, type Usage } from "../../message.ts";
-import { costOf, type Price } from "../../price.ts";
+import { type Price, usdOf } from "../../price.ts";
 import type { CallResult, Fact } from "../records.ts";
 import type { ModelRef } from "../run-options.ts";
 import { type Call, callIn, modelInUse, type RunState, type State, summariserOf, withRun } from "../state.ts";
@@ -54,7 +54,7 @@ export const isVoid = ({ asked }: Arriving, { changedSeq }: State): boolean =>
 export function lateAnswer(fact: Fact, price: Price | undefined): Fact {
   const usage = usageIn(fact);
   if (usage === undefined || tokensOf(usage) === undefined) return { type: "late_result", call: null };
-  const usd = price && costOf(price, usage).total;
+  const usd = usdOf(usage, price);
   return { type: "late_result", call: null, usage, ...(usd === undefined ? {} : { usd }) };
 }
 

@@ -8,7 +8,7 @@
 
 import { charEstimator } from "../../context/estimate.ts";
 import { type AssistantMessage, addUsage, tokensOf, type Usage } from "../../message.ts";
-import { costOf, isFree, type Price } from "../../price.ts";
+import { isFree, type Price, usdOf } from "../../price.ts";
 import type { RecordOf } from "../records.ts";
 import { frontOf } from "../request/window.ts";
 import type { ModelRef } from "../run-options.ts";
@@ -34,9 +34,10 @@ export function spendMore(
 ): Spend {
   const { spend } = run;
   const price = by?.facts.price;
-  if (!("role" in came)) return counted(brokenOff(state, spend, came, price), came.usage, price);
+  if (!("role" in came))
+    return counted(brokenOff(state, spend, came, price), came.usage, usdOf(came.usage, price));
   const { inputTokens = 0, outputTokens = 0 } = came.usage ?? {};
-  if (inputTokens > 0) return counted(spend, came.usage, price);
+  if (inputTokens > 0) return counted(spend, came.usage, usdOf(came.usage, price));
   return {
     ...spend,
     // What was told of the answer counts as told.
@@ -53,31 +54,23 @@ export function spendLate(
   spend: Spend,
   { usage, usd }: Pick<RecordOf<"late_result">, "usage" | "usd">,
 ): Spend {
-  const tokens = usage && tokensOf(usage);
-  if (tokens === undefined) return spend;
-  return {
-    ...spend,
-    usage: addUsage(spend.usage, usage ?? {}),
-    tokens: spend.tokens + tokens,
-    usd: spend.usd === undefined || usd === undefined ? undefined : spend.usd + usd,
-  };
+  return counted(spend, usage, usd);
 }
 
-/** The spending with what a provider counted. */
-function counted(spend: Spend, usage: Usage = {}, price: Price | undefined): Spend {
+/** The spending with what a provider counted. @param usd what that cost; undefined: nobody knows */
+function counted(spend: Spend, usage: Usage = {}, usd: number | undefined): Spend {
   const tokens = tokensOf(usage);
   if (tokens === undefined) return spend;
   return {
     ...spend,
     usage: addUsage(spend.usage, usage),
     tokens: spend.tokens + tokens,
-    usd: paid(spend, usage, price),
+    usd: paid(spend, usd),
   };
 }
 
-function paid({ usd }: Spend, usage: Usage, price: Price | undefined): number | undefined {
-  return price === undefined || usd === undefined ? undefined : usd + costOf(price, usage).total;
-}
+const paid = ({ usd }: Spend, more: number | undefined): number | undefined =>
+  usd === undefined || more === undefined ? undefined : usd + more;
 
 /** The spending with what nobody counted of an answer that broke off. */
 function brokenOff(
@@ -99,7 +92,7 @@ function brokenOff(
     ...spend,
     uncounted: spend.uncounted + 1,
     estimated: (spend.estimated ?? 0) + input + output,
-    usd: paid(spend, { inputTokens: input, outputTokens: output }, price),
+    usd: paid(spend, usdOf({ inputTokens: input, outputTokens: output }, price)),
   };
 }
 
