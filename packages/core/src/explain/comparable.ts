@@ -107,8 +107,7 @@ export function comparable(record: LogRecord): string {
         placed(fact.hook === "transformContext" ? { ...fact, edit: fact.edit && unnamed(fact.edit) } : fact),
       );
     default: {
-      if (!("evidence" in fact)) return text(placed(fact));
-      if (fact.evidence === undefined) return text(placed(fact));
+      if (!("evidence" in fact) || fact.evidence === undefined) return text(placed(fact));
       return text({
         ...placed(fact),
         evidence: evidenceOf(fact.evidence, "reason" in fact ? fact.reason : undefined),

@@ -20,6 +20,7 @@ import { allow, countGrantUse, revoke } from "./folding/grants.ts";
 import { hookAnswered, untransformed } from "./folding/hooks.ts";
 import { beginMemories, remember } from "./folding/memories.ts";
 import { answerQuestion, askQuestion } from "./folding/question.ts";
+import { saying } from "./folding/saying.ts";
 import { compact, endSummary, newCompaction, startSummary, trim } from "./folding/shrink.ts";
 import { spendLate, spendMore } from "./folding/spend.ts";
 import { reopen } from "./folding/takeover.ts";
@@ -36,17 +37,7 @@ import {
 import { windowsOf } from "./folding/windows.ts";
 import { Log, Names } from "./log.ts";
 import type { LogRecord, RecordOf } from "./records.ts";
-import {
-  emptyState,
-  inFlight,
-  isOpen,
-  modelInUse,
-  type Run,
-  type State,
-  saying,
-  withRun,
-  working,
-} from "./state.ts";
+import { emptyState, inFlight, isOpen, modelInUse, type Run, type State, withRun, working } from "./state.ts";
 
 /** The state after one more record. */
 export function reduce(state: State, record: LogRecord, rules: Rules): State {
@@ -81,7 +72,7 @@ function fold(state: State, record: LogRecord, last: number): State {
   // What was spent counts even if it is reported after the run's end.
   if (record.type === "late_result") {
     if (run === undefined) return state;
-    const paid = record.usage === undefined ? run : { ...run, spend: spendLate(run.spend, record) };
+    const paid = { ...run, spend: spendLate(run.spend, record) };
     return { ...hearLeft(state, record), run: rollUp(paid, record.result?.spent) };
   }
   if (record.type === "opened") return reopen(state, record, last);

@@ -346,16 +346,6 @@ export function openQuestion({ question, result }: Call): Question | undefined {
 /** Whether a call waits for an answer to its tool's question. */
 export const awaitsAnswer = (call: Call): boolean => openQuestion(call) !== undefined;
 
-/** What changes in a state when messages enter its conversation. @param base the history, if it is replaced */
-export const saying = (
-  { history, said }: State,
-  messages: readonly Message[],
-  base: Log<Message> = history,
-): Pick<State, "history" | "said"> => ({
-  history: base.push(...messages),
-  said: said + messages.filter(({ role }) => role === "user").length,
-});
-
 /** A state that has a run, and with it its options. */
 export interface RunState extends State {
   readonly options: RunOptions;

@@ -23,6 +23,7 @@ import { type Traits, traitTypes } from "./anthropic/traits.ts";
 import type { BedrockCompat } from "./bedrock/compat.ts";
 import type { GeminiCompat } from "./google/target.ts";
 import type { OllamaCompat } from "./ollama/compat.ts";
+import { quirkWords } from "./openai-chat/compat.ts";
 import type { ResponsesCompat } from "./openai-responses/compat.ts";
 import type { OpenCompat, SharedCompat } from "./shared-compat.ts";
 
@@ -46,7 +47,7 @@ const shared: ChecksOf<SharedCompat> = {
 
 const open: ChecksOf<OpenCompat> = {
   ...shared,
-  thinkTags: oneOf("none", "leading", "starts_inside", "nova"),
+  thinkTags: oneOf(...quirkWords.thinkTags),
   plainSchemas: either(flag, oneOf("typed")),
 };
 

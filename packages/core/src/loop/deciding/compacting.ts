@@ -186,14 +186,7 @@ function planOf(state: RunState, rules: Rules): CompactionPlan | undefined {
   const facts = planFacts(state, rules, settings);
   const { window, used, overhead, summariserWindow } = facts;
   const known = plansOf(state.options)(history);
-  const key = [
-    isForced(state.run.compacting),
-    window,
-    used,
-    overhead,
-    summariserWindow,
-    state.asked.length,
-  ].join();
+  const key = [isForced(state.run.compacting), window, used, overhead, summariserWindow].join();
   if (!known.has(key)) known.set(key, planCompaction(history, settings, facts));
   return known.get(key);
 }

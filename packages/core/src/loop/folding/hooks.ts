@@ -2,7 +2,8 @@
 
 import { canonical } from "../../json/digest.ts";
 import type { RecordOf } from "../records.ts";
-import { type Call, callIn, isOver, type Queued, type Run, type State, saying, working } from "../state.ts";
+import { type Call, callIn, isOver, type Queued, type Run, type State, working } from "../state.ts";
+import { saying } from "./saying.ts";
 import { changeCall, noteResult, stoppedBy } from "./turn.ts";
 
 /** A hook has answered, or failed. */

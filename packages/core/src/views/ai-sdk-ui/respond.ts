@@ -72,19 +72,18 @@ export function uiResponse<Output>(
  * response is a 204. That the page leaves does not stop the run.
  */
 export function uiResume<Output>(session: Session<Output>, options: UiResumeOptions<Output> = {}): Response {
-  const { afterEnd, errorText, clientTools } = options;
   const last = uiMessages(session, options).at(-1);
   const parts = last?.role === "assistant" ? last.parts : [];
   const isActive = session.status === "running" || session.status === "interrupted";
-  if (!isActive && (afterEnd !== true || parts.length === 0)) return new Response(null, { status: 204 });
+  if (!isActive && (options.afterEnd !== true || parts.length === 0))
+    return new Response(null, { status: 204 });
   let stop = (): void => {};
   return responseOf(options, {
     messageId: () => answerId(session.state.said),
     async act(write) {
       for (const chunk of chunksOf(parts)) write(chunk);
       if (!isActive) return session.result;
-      const told = { ...(errorText && { errorText }), ...(clientTools && { clientTools }) };
-      const hear = chunksAfter(parts, write, { ...told, pending: session.pending });
+      const hear = chunksAfter(parts, write, { ...options, pending: session.pending });
       for (const event of session.arriving) hear(event);
       stop = session.subscribe(hear);
       return session.resume().finally(stop);
